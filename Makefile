@@ -1,0 +1,45 @@
+# Thin: each target is one or two commands that can also be typed by hand (CONTRIBUTING.md).
+BUILD := build
+PROGRAM := $(BUILD)/flashdiffusion
+JOBS ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
+PREFIX ?= /usr/local
+
+.PHONY: all setup ready configure build demo test bench sanitize format install clean
+.NOTPARALLEL:
+
+all: build
+
+setup:
+	@tools/setup
+
+ready:
+	@tools/setup --check || tools/setup
+
+configure: ready
+	@cmake --preset release --log-level=WARNING
+
+build: configure
+	@cmake --build $(BUILD) --parallel $(JOBS) --target flashdiffusion_program
+
+demo: build
+	@$(PROGRAM) demo
+
+test: configure
+	@cmake --build $(BUILD) --parallel $(JOBS)
+	@ctest --test-dir $(BUILD) --output-on-failure --parallel $(JOBS)
+
+bench: build
+	@$(PROGRAM) bench xgemm
+
+sanitize: ready
+	@tools/sanitize asan $(JOBS)
+	@tools/sanitize tsan $(JOBS)
+
+format:
+	@tools/format
+
+install: build
+	@cmake --install $(BUILD) --prefix $(PREFIX)
+
+clean:
+	@rm -rf $(BUILD)

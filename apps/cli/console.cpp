@@ -1,0 +1,82 @@
+#include "cli/console.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include <flashdiffusion/error.hpp>
+
+namespace fd::cli {
+
+void guard_standard_streams() {
+  for (int stream = 0; stream < 3; ++stream) {
+    if (fcntl(stream, F_GETFD) != -1 || errno != EBADF) continue;
+    // The lowest free number is the gap itself. Read-only for the outputs: a write then fails with EBADF, as it should.
+    const int opened = open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY);
+    if (opened != stream && opened >= 0) close(opened);
+  }
+}
+
+void print_result(const std::string& text) {
+  std::size_t written = 0;
+  while (written < text.size()) {
+    const ssize_t count = write(STDOUT_FILENO, text.data() + written, text.size() - written);
+    if (count >= 0) {
+      written += static_cast<std::size_t>(count);
+    } else if (errno != EINTR) {
+      throw Error(Failure::io, fmt::format("standard output: could not write the result: {}", std::strerror(errno)),
+                  "check where the output is sent, or use --quiet");
+    }
+  }
+}
+
+void remark(const std::string& line) {
+  const std::string text = line + "\n";
+  std::size_t written = 0;
+  while (written < text.size()) {
+    const ssize_t count = write(STDERR_FILENO, text.data() + written, text.size() - written);
+    if (count >= 0) written += static_cast<std::size_t>(count);
+    else if (errno != EINTR) return;
+  }
+}
+
+void complain(const std::string& what, const std::string& hint) {
+  remark(hint.empty() ? fmt::format("flashdiffusion: {}", what) : fmt::format("flashdiffusion: {}\n  {}", what, hint));
+}
+
+bool errors_on_terminal() { return isatty(STDERR_FILENO) == 1; }
+
+bool colour_on_terminal() {
+  const char* refused = std::getenv("NO_COLOR");
+  const char* terminal = std::getenv("TERM");
+  return errors_on_terminal() && (refused == nullptr || *refused == '\0') &&
+         (terminal == nullptr || std::strcmp(terminal, "dumb") != 0);
+}
+
+std::string bytes_text(double bytes) {
+  const char* units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
+  int unit = 0;
+  while (bytes >= 1000 && unit < 5) {
+    bytes /= 1000;
+    ++unit;
+  }
+  return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.{}f} {}", bytes, bytes < 9.95 ? 1 : 0, units[unit]);
+}
+
+std::string duration_text(double seconds) {
+  if (!(seconds >= 0)) return "?";
+  if (seconds < 10) return fmt::format("{:.2f} s", seconds);
+  if (seconds < 60) return fmt::format("{:.1f} s", seconds);
+  const auto whole = static_cast<long long>(std::llround(std::fmin(seconds, 1e15)));
+  if (whole < 3600) return fmt::format("{}m{:02}s", whole / 60, whole % 60);
+  if (whole < 86400) return fmt::format("{}h{:02}m", whole / 3600, whole / 60 % 60);
+  return fmt::format("{}d{:02}h", whole / 86400, whole / 3600 % 24);
+}
+
+}  // namespace fd::cli

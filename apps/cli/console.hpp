@@ -1,0 +1,24 @@
+// The two streams of the program: results on standard output, all else on standard error. A result that cannot be written is
+// an error; a remark that cannot be written is not.
+#pragma once
+
+#include <string>
+
+namespace fd::cli {
+
+// A closed standard stream would give its number to the next file that is opened, and results would be printed into that file.
+// Fills such gaps so that writing to them fails instead. Called first in main.
+void guard_standard_streams();
+
+void print_result(const std::string& text);  // whole or Error(io)
+void remark(const std::string& line);        // a line on standard error
+void complain(const std::string& what, const std::string& hint = {});  // "flashdiffusion: what", then the hint
+
+bool errors_on_terminal();
+bool colour_on_terminal();  // and NO_COLOR is not set
+
+// Numbers for people.
+std::string bytes_text(double bytes);
+std::string duration_text(double seconds);
+
+}  // namespace fd::cli

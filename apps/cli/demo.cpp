@@ -1,0 +1,99 @@
+// flashdiffusion demo: a complete fit on data it makes, a Swiss roll, and what to try next.
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <numbers>
+
+#include <fmt/format.h>
+
+#include <flashdiffusion/fit.hpp>
+
+#include "base/random.hpp"
+#include "cli/console.hpp"
+#include "cli/exit_status.hpp"
+#include "cli/progress_display.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/provenance.hpp"
+#include "cli/summary.hpp"
+#include "cli/verb.hpp"
+#include "io/atomic_file.hpp"
+#include "io/open_points.hpp"
+#include "io/write_npy.hpp"
+
+namespace fd::cli {
+namespace {
+
+struct Arguments {
+  std::string folder = ".";
+  bool quiet = false;
+};
+
+constexpr std::size_t rows = 2000;
+constexpr std::uint64_t seed = 7;
+constexpr double bandwidth = 5;  // of the order of one over the squared distance between turns, in units of the standard deviation
+constexpr std::size_t modes = 8;
+
+// (t cos t, h, t sin t), t in [3 pi/2, 9 pi/2], h in [0, 21], every axis brought to mean 0 and variance 1.
+Table swiss_roll() {
+  Table points(rows, 3, false);
+  const Random along(seed, 0), across(seed, 1);
+  for (std::size_t i = 0; i < rows; ++i) {
+    const double t = 1.5 * std::numbers::pi * (1 + 2 * along.uniform(i));
+    points.set(i, 0, t * std::cos(t));
+    points.set(i, 1, 21 * across.uniform(i));
+    points.set(i, 2, t * std::sin(t));
+  }
+  for (std::size_t c = 0; c < 3; ++c) {
+    double mean = 0, square = 0;
+    for (std::size_t i = 0; i < rows; ++i) mean += points(i, c) / rows;
+    for (std::size_t i = 0; i < rows; ++i) square += (points(i, c) - mean) * (points(i, c) - mean) / rows;
+    for (std::size_t i = 0; i < rows; ++i) points.set(i, c, (points(i, c) - mean) / std::sqrt(square));
+  }
+  return points;
+}
+
+int run(const Arguments& arguments, const std::vector<std::string>& command) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::string prefix = arguments.folder == "." ? "" : arguments.folder + "/";
+  const std::string points_path = prefix + "demo.npy", model_path = prefix + "demo-model.h5";
+  { AtomicFile points_check(points_path), model_check(model_path); }
+
+  const Table points = swiss_roll();
+  ProgressDisplay display(arguments.quiet);
+  Options options;
+  options.modes = modes;
+  options.beta = bandwidth;
+  options.observer = &display;
+  if (!arguments.quiet) remark(fmt::format("fitting a Swiss roll: {} points, 3 columns, {} modes, beta = {:g}", rows, modes, bandwidth));
+  Model model = fit(points.view(), options);
+  display.clear();
+  throw_if_interrupted();
+  write_table(points, points_path);
+  const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  model.provenance = provenance_text(command, options, describe_inputs({points_path}), wall);
+  save_model(model, model_path);
+
+  if (!arguments.quiet) {
+    print_result(fmt::format("A Swiss roll of {} points, and its diffusion map.\n\n", rows) +
+                 summary_text(model, "fixed for the demo") + "\n" + row_text("points", points_path) +
+                 row_text("model", model_path) +
+                 fmt::format("\nNext:\n  flashdiffusion info {1}\n  flashdiffusion transform {1} {0} -o {2}coordinates.npy\n"
+                             "  flashdiffusion fit {0} --beta 10 -k 16 -o {2}finer.h5\n",
+                             points_path, model_path, prefix));
+  }
+  if (model.converged) return done;
+  complain(model.outcome, "the files were written all the same");
+  return numbers;
+}
+
+}  // namespace
+
+Action declare_demo(CLI::App& app, const std::vector<std::string>& command) {
+  auto arguments = std::make_shared<Arguments>();
+  app.add_option("-o,--output", arguments->folder, "folder for demo.npy and demo-model.h5")->type_name("FOLDER")->capture_default_str();
+  app.add_flag("--quiet", arguments->quiet, "no progress, no remarks, no table");
+  app.footer("Examples:\n  flashdiffusion demo\n  flashdiffusion demo --output /tmp");
+  return [arguments, &command] { return run(*arguments, command); };
+}
+
+}  // namespace fd::cli

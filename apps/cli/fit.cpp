@@ -1,0 +1,121 @@
+// flashdiffusion fit: points in, model out.
+#include <chrono>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include <flashdiffusion/fit.hpp>
+
+#include "cli/console.hpp"
+#include "cli/exit_status.hpp"
+#include "cli/fit_arguments.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/memory.hpp"
+#include "cli/progress_display.hpp"
+#include "cli/provenance.hpp"
+#include "cli/summary.hpp"
+#include "cli/validators.hpp"
+#include "cli/verb.hpp"
+#include "fit/resources.hpp"
+#include "io/atomic_file.hpp"
+#include "io/open_points.hpp"
+
+namespace fd::cli {
+namespace {
+
+struct Arguments {
+  FitArguments fit;
+  std::vector<std::string> points;
+  std::string output;
+  bool json = false, quiet = false;
+};
+
+constexpr const char* footer = R"(POINTS: a.npy, a.npz (a.npz:name), a.csv, a.tsv, a.txt, a.h5:/path, a.h5ad:/path, or - for text on standard input;
+several are stacked in order.
+
+Examples:
+  flashdiffusion fit points.npy --beta 0.45 -k 8 -o model.h5
+  flashdiffusion fit cells.h5ad:/obsm/X_pca --sigma 2 -o model.h5
+  flashdiffusion fit a.csv b.csv --epsilon 0.5 --epsilon-convention datafold --json -o model.h5
+  cut -f 2-5 table.tsv | flashdiffusion fit - --beta 1 -o model.h5)";
+
+constexpr double worth_saying = 1e9;  // bytes
+
+void say_memory(const PointSource& source, const Options& options) {
+  const double needed = fit_memory_bytes(source.rows(), source.dimension(), options), free = static_cast<double>(available_memory_bytes());
+  if (needed < worth_saying && (free == 0 || needed < 0.8 * free)) return;
+  std::string line = fmt::format("{} rows, {} columns: about {} of memory are needed", source.rows(), source.dimension(), bytes_text(needed));
+  if (free > 0) line += fmt::format(", {} are free", bytes_text(free));
+  remark(line);
+}
+
+// The library knows rows and columns of points it cannot use, not where they came from.
+Model fit_named(PointSource& source, const std::vector<std::string>& files, const Options& options) {
+  try {
+    return fit(source, options);
+  } catch (const Error& error) {
+    if (error.kind() != Failure::input) throw;
+    const std::string stacked = files.size() > 1 ? " (stacked)" : "";
+    throw Error(error.kind(), fmt::format("{}{}: {}", fmt::join(files, ", "), stacked, error.what()), error.hint());
+  }
+}
+
+int run(const Arguments& arguments, const std::vector<std::string>& command, const CLI::App& app) {
+  const auto start = std::chrono::steady_clock::now();
+  Options options = arguments.fit.options();
+  if (arguments.output.empty())
+    throw Error(Failure::misuse, "fit needs a name for the model it makes", "add -o model.h5");
+  { AtomicFile check(arguments.output); }  // a folder that cannot be written to is found out now, not after the fit
+  refuse_overwriting(arguments.output, arguments.points);
+
+  std::unique_ptr<PointSource> source;
+  std::vector<InputFile> inputs;
+  {
+    LeaveAtOnce blocking;
+    source = interruptible(open_points(arguments.points));
+    inputs = describe_inputs(arguments.points);
+  }
+  if (!arguments.quiet) {
+    if (options.modes < source->rows()) say_memory(*source, options);
+    if (options.beta)
+      for (const char* idle : {"--select", "--beta0", "--beta0-cap", "--beta-max", "--components"})
+        if (app.get_option(idle)->count() > 0) remark(fmt::format("note: {} has no effect where the bandwidth is given", idle));
+  }
+
+  ProgressDisplay display(arguments.quiet);
+  options.observer = &display;
+  Model model = fit_named(*source, arguments.points, options);
+  source.reset();
+  display.clear();
+  throw_if_interrupted();
+  const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  model.provenance = provenance_text(command, options, inputs, wall);
+  save_model(model, arguments.output);
+
+  if (arguments.json) {
+    nlohmann::ordered_json document = summary_json(model);
+    document["output"] = arguments.output;
+    print_result(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  } else if (!arguments.quiet) {
+    print_result(summary_text(model, arguments.fit.bandwidth.origin()) + "\n" + row_text("written", arguments.output));
+  }
+  if (model.converged) return done;
+  complain(model.outcome.empty() ? "not all modes reached the tolerance" : model.outcome,
+           fmt::format("{} was written all the same; its residuals say how far each mode can be trusted", arguments.output));
+  return numbers;
+}
+
+}  // namespace
+
+Action declare_fit(CLI::App& app, const std::vector<std::string>& command) {
+  auto arguments = std::make_shared<Arguments>();
+  app.add_option("points", arguments->points, "files of points, a row each")->type_name("POINTS")->required();
+  arguments->fit.declare(app);
+  app.add_option("-o,--output", arguments->output, "the model file to write")->type_name("FILE")->group("Output");
+  app.add_flag("--json", arguments->json, "one JSON document on standard output")->group("Output");
+  app.add_flag("--quiet", arguments->quiet, "no progress, no remarks, no table")->group("Output");
+  app.footer(footer);
+  return [arguments, &command, &app] { return run(*arguments, command, app); };
+}
+
+}  // namespace fd::cli

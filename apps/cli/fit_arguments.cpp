@@ -1,0 +1,159 @@
+#include "cli/fit_arguments.hpp"
+
+#include <cctype>
+#include <cmath>
+#include <cstdlib>
+#include <sstream>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <flashdiffusion/error.hpp>
+#include <flashdiffusion/precision.hpp>
+
+#include "cli/validators.hpp"
+#include "device/backend.hpp"
+
+namespace fd::cli {
+namespace {
+
+constexpr std::pair<const char*, Select> selectors[] = {
+    {"robust", Select::robust}, {"minimum", Select::minimum}, {"paper", Select::paper}, {"continuation", Select::continuation}};
+
+[[noreturn]] void refuse(const std::string& option, const std::string& value, const std::string& wanted, const std::string& hint = {}) {
+  throw Error(Failure::misuse, fmt::format("{} {}: {}", option, value, wanted), hint);
+}
+
+double parse_number(const std::string& option, const std::string& text, const std::string& wanted) {
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  if (text.empty() || end != text.c_str() + text.size() || !std::isfinite(number)) refuse(option, text, wanted);
+  return number;
+}
+
+void require_positive(const char* option, const std::optional<double>& value) {
+  if (value && !(std::isfinite(*value) && *value > 0)) refuse(option, fmt::format("{}", *value), "must be a finite number above zero");
+}
+
+std::vector<Precision> parse_precisions(const std::string& list) {
+  std::vector<Precision> result;
+  std::istringstream words(list + ",");
+  for (std::string word; std::getline(words, word, ',');) {
+    if (word.empty()) refuse("--precision", list, "an empty name in the list", "for instance: --precision fp32");
+    result.push_back(precision_from_name(word));
+  }
+  return result;
+}
+
+}  // namespace
+
+void FitArguments::declare(CLI::App& app) {
+  const char* numbers = "Result";
+  app.add_option("-k,--modes", modes, "nontrivial modes")->check(whole_number)->type_name("K")->capture_default_str()->group(numbers);
+  app.add_option("--alpha", alpha, "density normalisation, 0 to 1")->check(real_number)->type_name("A")->capture_default_str()->group(numbers);
+  app.add_option("--tolerance", tolerance, "largest residual |Mv - lambda v| of a pair")->check(real_number)->type_name("T")->capture_default_str()->group(numbers);
+  app.add_flag("--no-points", no_points, "leave the points out of the model (transform then needs --points)")->group(numbers);
+
+  bandwidth.declare(app);
+
+  const char* flow = "How the bandwidth is chosen";
+  app.add_option("--select", select, "rule")->type_name("")->capture_default_str()->group(flow)
+      ->check(CLI::IsMember({"robust", "minimum", "paper", "continuation"}));
+  app.add_flag("--ladder,!--no-ladder", ladder, "try bandwidths on sub-samples first (default), or on all rows")->group(flow);
+  app.add_option("--beta0", beta0, "first bandwidth tried")->check(real_number)->type_name("B")->group(flow);
+  app.add_option("--beta0-cap", beta0_cap, "largest first bandwidth, or none")->type_name("B")->capture_default_str()->group(flow);
+  app.add_option("--beta-max", beta_max, "largest bandwidth tried")->check(real_number)->type_name("B")->group(flow);
+  app.add_option("--components", components, "judge the Perron gap past this many separate components")->check(whole_number)->type_name("C")
+      ->capture_default_str()->group(flow);
+  app.add_option("--trim", trim, "fraction of sparsest rows to leave out of the fit, or auto")->type_name("F")->capture_default_str()->group(flow);
+
+  const char* work = "How it is computed";
+  app.add_option("--precision", precision, "fp64, fp32, tf32 or bf16; a comma list is a cascade")->type_name("P")
+      ->capture_default_str()->group(work);
+  std::vector<std::string> backends = backend_names();
+  backends.insert(backends.begin(), "auto");
+  app.add_option("--backend", backend, "what computes")->type_name("")->capture_default_str()->check(CLI::IsMember(backends))->group(work);
+  app.add_option("--threads", threads, "0: all cores; the result does not depend on it")->check(whole_number)->type_name("N")->capture_default_str()->group(work);
+  app.add_option("--block", block, "vectors a pass; 0: chosen")->check(whole_number)->type_name("N")->capture_default_str()->group(work);
+  app.add_option("--basis", basis, "vectors kept; 0: chosen")->check(whole_number)->type_name("N")->capture_default_str()->group(work);
+  app.add_option("--max-passes", max_passes, "give up after this many; 0: 50 + 4 K")->check(whole_number)->type_name("N")->capture_default_str()->group(work);
+  app.add_option("--memory", memory, "budget, such as 4G; default: what is free")->type_name("SIZE")->group(work);
+  app.add_option("--seed", seed, "of the random start vectors and sub-samples")->check(whole_number)->type_name("N")->capture_default_str()->group(work);
+}
+
+Options FitArguments::options() const {
+  Options o;
+  if (modes == 0) refuse("--modes", "0", "at least one mode must be asked for", "for instance: -k 8");
+  o.modes = modes;
+  if (!(alpha >= 0 && alpha <= 1)) refuse("--alpha", fmt::format("{}", alpha), "must lie between 0 and 1", "0.5 is the default");
+  o.alpha = alpha;
+  o.beta = bandwidth.value();
+  for (const auto& [word, rule] : selectors)
+    if (select == word) o.select = rule;
+  o.ladder = ladder;
+  o.precision = parse_precisions(precision);
+  o.backend = backend;
+  o.threads = checked_threads(threads);
+  o.block = block;
+  o.basis = basis;
+  require_positive("--tolerance", tolerance);
+  o.tolerance = tolerance;
+  o.max_passes = max_passes;
+  if (!memory.empty()) o.memory_bytes = parse_bytes(memory);
+  require_positive("--beta0", beta0);
+  o.beta0 = beta0;
+  o.beta0_cap.reset();
+  if (beta0_cap != "none") {
+    o.beta0_cap = parse_number("--beta0-cap", beta0_cap, "must be a number above zero, or none");
+    require_positive("--beta0-cap", o.beta0_cap);
+  }
+  require_positive("--beta-max", beta_max);
+  o.beta_max = beta_max;
+  if (components == 0) refuse("--components", "0", "there is at least one component");
+  o.components = components;
+  o.trim = trim == "auto" ? -1 : parse_number("--trim", trim, "must be a fraction from 0 to below 1, or auto");
+  if (trim != "auto" && !(o.trim >= 0 && o.trim < 1)) refuse("--trim", trim, "must be a fraction from 0 to below 1, or auto");
+  o.seed = seed;
+  o.keep_points = !no_points;
+  return o;
+}
+
+std::size_t parse_bytes(const std::string& text) {
+  const std::string wanted = "must be a size such as 500M, 4G or 1.5GiB";
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  std::string unit;
+  for (const char* c = end; *c != '\0'; ++c) unit += static_cast<char>(std::toupper(static_cast<unsigned char>(*c)));
+  const bool binary = unit.size() == 3 && unit.substr(1) == "IB";
+  if (binary) unit.resize(1);
+  if (unit.size() == 2 && unit[1] == 'B') unit.resize(1);
+  if (unit == "B") unit.clear();
+  const std::string letters = "KMGTP";
+  double factor = 1;
+  if (!unit.empty()) {
+    const auto power = letters.find(unit);
+    if (unit.size() != 1 || power == std::string::npos) refuse("--memory", text, wanted);
+    factor = std::pow(binary ? 1024.0 : 1000.0, static_cast<double>(power + 1));
+  }
+  if (end == text.c_str() || !(number > 0) || !(number * factor < 9e18) || number * factor < 1) refuse("--memory", text, wanted);
+  return static_cast<std::size_t>(number * factor);
+}
+
+const char* name(Select select) {
+  for (const auto& [word, rule] : selectors)
+    if (select == rule) return word;
+  return "";
+}
+
+nlohmann::json to_json(const Options& o) {
+  const auto number_or_null = [](const std::optional<double>& value) { return value ? nlohmann::json(*value) : nlohmann::json(); };
+  nlohmann::json precisions = nlohmann::json::array();
+  for (const Precision precision : o.precision) precisions.push_back(std::string(traits(precision).name));
+  return {{"modes", o.modes}, {"alpha", o.alpha}, {"beta", number_or_null(o.beta)}, {"select", name(o.select)}, {"ladder", o.ladder},
+          {"precision", precisions}, {"backend", o.backend}, {"threads", o.threads}, {"block", o.block}, {"basis", o.basis},
+          {"tolerance", o.tolerance}, {"max_passes", o.max_passes}, {"memory_bytes", o.memory_bytes}, {"beta0", number_or_null(o.beta0)},
+          {"beta0_cap", number_or_null(o.beta0_cap)}, {"beta_max", number_or_null(o.beta_max)}, {"components", o.components},
+          {"trim", o.trim}, {"seed", o.seed}, {"keep_points", o.keep_points}};
+}
+
+}  // namespace fd::cli

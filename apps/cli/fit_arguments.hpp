@@ -1,0 +1,47 @@
+// The options of a fit as words on a command line, and their translation to fd::Options. Every value is checked here, before any
+// file is opened, and an error names the option.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <flashdiffusion/options.hpp>
+
+namespace fd::cli {
+
+// All spellings of the bandwidth of exp(-beta |x - y|^2). At most one may be given.
+struct BandwidthArguments {
+  std::optional<double> beta, sigma, gamma, epsilon;
+  std::string convention;  // what epsilon means: pydiffmap, datafold, mdanalysis
+
+  void declare(CLI::App& app);
+  std::optional<double> value() const;  // beta; nothing where the flow is to choose
+  std::string origin() const;           // e.g. "given by --sigma 0.5"; empty where the flow is to choose
+};
+
+struct FitArguments {
+  BandwidthArguments bandwidth;
+  std::size_t modes = 16, block = 0, basis = 0, max_passes = 0, components = 1;
+  double alpha = 0.5, tolerance = 1e-5;
+  std::string select = "robust", precision = "fp32", backend = "auto", beta0_cap = "0.1", trim = "0", memory;
+  std::optional<double> beta0, beta_max;
+  bool ladder = true, no_points = false;
+  std::size_t threads = 0;
+  std::uint64_t seed = 42;
+
+  void declare(CLI::App& app);
+  Options options() const;  // throws Error(misuse)
+};
+
+std::size_t parse_bytes(const std::string& text);  // "4G", "500MB", "1.5GiB", "123456"
+
+nlohmann::json to_json(const Options& options);  // under the names of the command line
+const char* name(Select select);
+
+}  // namespace fd::cli

@@ -1,0 +1,89 @@
+// flashdiffusion info: what is in a model, or how large a file of points is and what a fit of it would need. Reads no more of
+// the file than that takes.
+#include <fstream>
+#include <memory>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <flashdiffusion/model.hpp>
+
+#include "cli/console.hpp"
+#include "cli/exit_status.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/memory.hpp"
+#include "cli/summary.hpp"
+#include "cli/verb.hpp"
+#include "fit/resources.hpp"
+#include "io/open_points.hpp"
+
+namespace fd::cli {
+namespace {
+
+struct Arguments {
+  std::vector<std::string> files;
+  bool json = false;
+};
+
+constexpr const char* footer = R"(Examples:
+  flashdiffusion info model.h5
+  flashdiffusion info model.h5 --json | jq .eigenvalues
+  flashdiffusion info points.npy)";
+
+bool is_hdf5(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  char start[8] = {};
+  return file.read(start, sizeof start) && std::string(start, sizeof start) == "\x89HDF\r\n\x1a\n";
+}
+
+struct Contents {
+  nlohmann::ordered_json document;
+  std::string text;
+};
+
+Contents describe_model(const Model& model) { return {summary_json(model), summary_text(model)}; }
+
+Contents describe_points(const PointSource& points) {
+  const double memory = fit_memory_bytes(points.rows(), points.dimension(), Options{}), free = static_cast<double>(available_memory_bytes());
+  Contents contents;
+  contents.document = {{"n", points.rows()}, {"dimension", points.dimension()}, {"fit_memory_bytes", static_cast<std::uint64_t>(memory)}};
+  contents.text = row_text("points", fmt::format("{} rows, {} columns", points.rows(), points.dimension())) +
+                  row_text("a fit needs", fmt::format("about {} of memory", bytes_text(memory)));
+  if (free > 0) contents.text += row_text("free now", bytes_text(free));
+  return contents;
+}
+
+// An HDF5 file may be a model or hold points; where it is neither, what is wrong with the model is what is said.
+Contents describe(const std::vector<std::string>& files) {
+  if (files.size() != 1 || !is_hdf5(files[0])) return describe_points(*open_points(files));
+  try {
+    return describe_model(load_model(files[0], false));
+  } catch (const Error& no_model) {
+    std::unique_ptr<PointSource> points;
+    try {
+      points = open_points(files);
+    } catch (const Error&) {
+      throw no_model;
+    }
+    return describe_points(*points);
+  }
+}
+
+int run(const Arguments& arguments) {
+  LeaveAtOnce reading;
+  const Contents contents = describe(arguments.files);
+  print_result(arguments.json ? contents.document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n" : contents.text);
+  return done;
+}
+
+}  // namespace
+
+Action declare_info(CLI::App& app, const std::vector<std::string>&) {
+  auto arguments = std::make_shared<Arguments>();
+  app.add_option("file", arguments->files, "a model, or files of points as for fit")->type_name("FILE")->required();
+  app.add_flag("--json", arguments->json, "one JSON document on standard output");
+  app.footer(footer);
+  return [arguments] { return run(*arguments); };
+}
+
+}  // namespace fd::cli

@@ -1,0 +1,88 @@
+#include "cli/progress_display.hpp"
+
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "cli/console.hpp"
+#include "cli/interrupt.hpp"
+
+namespace fd::cli {
+namespace {
+
+constexpr auto between_frames = std::chrono::milliseconds(200);
+constexpr auto between_lines = std::chrono::seconds(5);
+
+std::size_t terminal_width() {
+  winsize size = {};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+bool can_write_at_once() {
+  pollfd descriptor = {STDERR_FILENO, POLLOUT, 0};
+  return poll(&descriptor, 1, 0) == 1 && (descriptor.revents & POLLOUT) != 0;
+}
+
+std::string rate_text(double pairs_per_second) {
+  const char* units[] = {"", "k", "M", "G", "T", "P"};
+  int unit = 0;
+  while (pairs_per_second >= 1000 && unit < 5) {
+    pairs_per_second /= 1000;
+    ++unit;
+  }
+  return fmt::format("{:.3g} {}pairs/s", pairs_per_second, units[unit]);
+}
+
+std::string describe(const Progress& p) {
+  std::string text;
+  if (p.n > 0) text += fmt::format("  n={}", p.n);
+  if (p.beta > 0) text += fmt::format("  beta={:.4g}", p.beta);
+  if (p.pass > 0) text += fmt::format("  pass {} ({:2.0f} %)", p.pass, 100 * p.pass_fraction);
+  if (p.pairs_per_second > 0) text += "  " + rate_text(p.pairs_per_second);
+  if (p.wanted > 0) text += fmt::format("  {} of {} converged", p.converged, p.wanted);
+  if (p.seconds_left >= 0) text += fmt::format("  {} left", duration_text(p.seconds_left));
+  return text;
+}
+
+}  // namespace
+
+ProgressDisplay::ProgressDisplay(bool quiet)
+    : quiet_(quiet), terminal_(errors_on_terminal()), colour_(colour_on_terminal()), last_(Clock::now()) {}
+
+ProgressDisplay::~ProgressDisplay() { clear(); }
+
+void ProgressDisplay::progress(const Progress& p) {
+  if (quiet_) return;
+  const auto now = Clock::now();
+  if (now - last_ < (terminal_ ? Clock::duration(between_frames) : Clock::duration(between_lines))) return;
+  last_ = now;
+  const std::string rest = describe(p);
+  if (!terminal_) return remark(p.stage + rest);
+  if (!can_write_at_once()) return;
+  // A line as wide as the terminal would wrap and could not be rewritten.
+  const std::string line = (p.stage + rest).substr(0, terminal_width() - 1);
+  const std::size_t stage = std::min(p.stage.size(), line.size());
+  const std::string frame = colour_ ? "\r\x1b[1m" + line.substr(0, stage) + "\x1b[0m" + line.substr(stage) + "\x1b[K"
+                                    : "\r" + line + "\x1b[K";
+  shown_ = true;
+  [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, frame.data(), frame.size());
+}
+
+void ProgressDisplay::note(const std::string& line) {
+  if (quiet_) return;
+  clear();
+  remark("note: " + line);
+}
+
+bool ProgressDisplay::stop() { return interrupt_requested(); }
+
+void ProgressDisplay::clear() {
+  if (!shown_) return;
+  shown_ = false;
+  constexpr char wipe[] = "\r\x1b[K";
+  [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, wipe, sizeof wipe - 1);
+}
+
+}  // namespace fd::cli

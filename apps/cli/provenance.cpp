@@ -1,0 +1,55 @@
+#include "cli/provenance.hpp"
+
+#include <chrono>
+#include <ctime>
+#include <fstream>
+
+#include <flashdiffusion/version.hpp>
+
+#include "base/team.hpp"
+#include "cli/fit_arguments.hpp"
+#include "device/backend.hpp"
+
+namespace fd::cli {
+namespace {
+
+std::string cpu_model() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const auto colon = line.find(':');
+    if (line.rfind("model name", 0) == 0 && colon != std::string::npos && colon + 2 <= line.size()) return line.substr(colon + 2);
+  }
+  return "unknown";
+}
+
+std::string utc_now() {
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm parts = {};
+  gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+}  // namespace
+
+nlohmann::json machine_json(const Options& options) {
+  const auto backend = make_backend({options.backend, options.isa, options.threads});
+  return {{"cpu", cpu_model()}, {"cores", available_cores()}, {"isa", backend->isa()}, {"backend", backend->description()}};
+}
+
+std::string provenance_text(const std::vector<std::string>& command, const Options& options, const std::vector<InputFile>& inputs,
+                            double wall_seconds) {
+  nlohmann::json files = nlohmann::json::array();
+  for (const InputFile& input : inputs) {
+    nlohmann::json file = {{"path", input.path}, {"bytes", input.bytes}};
+    if (!input.crc32.empty()) file["crc32"] = input.crc32;
+    files.push_back(file);
+  }
+  const nlohmann::json document = {{"command", command}, {"options", to_json(options)}, {"version", version}, {"build", build_description()},
+                                   {"machine", machine_json(options)}, {"inputs", files}, {"wall_seconds", wall_seconds}, {"date", utc_now()}};
+  // A path need not be UTF-8; what is not is replaced rather than refused.
+  return document.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace fd::cli

@@ -1,0 +1,21 @@
+// Where a model came from: command, options, version, machine, input files, wall time and date, as the JSON text that the model
+// file keeps.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <flashdiffusion/options.hpp>
+
+#include "io/open_points.hpp"
+
+namespace fd::cli {
+
+nlohmann::json machine_json(const Options& options);  // cpu model, cores, instruction set, back-end
+
+std::string provenance_text(const std::vector<std::string>& command, const Options& options, const std::vector<InputFile>& inputs,
+                            double wall_seconds);
+
+}  // namespace fd::cli

@@ -1,0 +1,41 @@
+#include "cli/validators.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include <flashdiffusion/error.hpp>
+
+namespace fd::cli {
+
+std::string whole_number(const std::string& word) {
+  const bool digits = !word.empty() && word.size() <= 20 && std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+  return digits ? "" : word + " is not a whole number of zero or more";
+}
+
+std::string real_number(const std::string& word) {
+  char* end = nullptr;
+  std::strtod(word.c_str(), &end);
+  return !word.empty() && *end == '\0' ? "" : word + " is not a number";
+}
+
+int checked_threads(std::size_t threads) {
+  constexpr std::size_t most = 4096;
+  if (threads > most) throw Error(Failure::misuse, fmt::format("--threads {}: at most {}", threads, most), "0 uses all cores");
+  return static_cast<int>(threads);
+}
+
+void refuse_overwriting(const std::string& output, const std::vector<std::string>& inputs) {
+  for (const std::string& input : inputs)
+    for (std::size_t colon = input.find(':');; colon = input.find(':', colon + 1)) {
+      std::error_code missing;  // a file that does not exist is not the same as any other
+      if (std::filesystem::equivalent(output, input.substr(0, colon), missing))
+        throw Error(Failure::misuse, fmt::format("--output {} would replace the input {}", output, input), "name another file");
+      if (colon == std::string::npos) break;
+    }
+}
+
+}  // namespace fd::cli

@@ -1,0 +1,21 @@
+// Checks of words on the command line that CLI11 does not make: it would wrap a negative number of modes, and let a result
+// replace the file it was computed from.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace fd::cli {
+
+// For CLI11's check(): empty, or what is wrong.
+std::string whole_number(const std::string& word);
+std::string real_number(const std::string& word);
+
+// The number itself; Error(misuse) where no machine has so many.
+int checked_threads(std::size_t threads);
+
+// Throws Error(misuse) where `output` is one of `inputs` ("file" or "file:part").
+void refuse_overwriting(const std::string& output, const std::vector<std::string>& inputs);
+
+}  // namespace fd::cli

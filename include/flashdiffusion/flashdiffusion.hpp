@@ -1,0 +1,11 @@
+// FlashDiffusion: exact dense diffusion maps without the N × N kernel. This header is all a user includes.
+#pragma once
+
+#include <flashdiffusion/error.hpp>
+#include <flashdiffusion/fit.hpp>
+#include <flashdiffusion/kernel_product.hpp>
+#include <flashdiffusion/model.hpp>
+#include <flashdiffusion/options.hpp>
+#include <flashdiffusion/points.hpp>
+#include <flashdiffusion/precision.hpp>
+#include <flashdiffusion/version.hpp>

@@ -1,0 +1,72 @@
+// The result of a fit, and the only input of transform, report and the model file. Plain data.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <flashdiffusion/options.hpp>
+#include <flashdiffusion/points.hpp>
+#include <flashdiffusion/precision.hpp>
+
+namespace fd {
+
+// One evaluation of the resolution potential at one bandwidth: a row of the model file's /sweep.
+struct Probe {
+  std::size_t n = 0;
+  Precision precision = Precision::fp32;
+  double beta = 0;
+  double s_off = 0;        // sum over i != j of K_ij(beta)
+  double s_off_2beta = 0;  // the same at 2 beta
+  double n_eff = 0;        // s_off^2 / (n s_off_2beta)
+  double d_hat = 0;        // -2 d log S_off / d log beta over the octave above beta
+  double perron_gap = 0;   // 1 - lambda_1 (past the admitted components)
+  double v_bias = 0, v_stat = 0, v_mach = 0, v = 0;
+  std::size_t localised = 0;  // requested modes that live on a few rows (effective support 1 / sum v^4)
+  std::size_t passes = 0;
+  double seconds = 0;
+  std::string outcome;              // "resolved", "wall", "localised", "not converged", "failed"
+  std::vector<double> eigenvalues;  // what the probe knew; not all of it need be converged
+};
+
+struct Model {
+  std::string kernel = "gaussian";
+  double beta = 0;
+  double alpha = 0.5;
+  std::size_t n = 0;
+  std::size_t dimension = 0;
+  Precision precision = Precision::fp32;
+  bool converged = false;
+  std::string outcome;              // one sentence: what the numbers are worth
+  double perron = 1;                // the trivial eigenvalue
+  double perron_residual = 0;       // |M v0 - v0|: the kernel's arithmetic error, measured
+  std::vector<double> eigenvalues;  // nontrivial, descending
+  std::vector<double> residuals;    // |Mv - lambda v| of each, measured
+  Table psi;                        // n × modes, right eigenvectors of P; sum_i pi_i psi_i^2 = 1, largest entry positive
+  std::vector<double> q, d;         // kernel mass and degree
+  std::vector<double> mean;         // of the input columns
+  Table points;                     // n × dimension, mean subtracted; empty when the fit was told not to keep them
+  std::vector<Probe> sweep;
+  std::string provenance;       // JSON
+  std::size_t passes = 0;       // sweeps over a kernel, mass sweeps included
+  std::size_t full_passes = 0;  // those at the full n
+  std::size_t columns = 0;      // vectors times sweeps
+  double seconds = 0;
+  std::uint64_t peak_rss_bytes = 0;
+
+  std::size_t modes() const { return eigenvalues.size(); }
+
+  // Diffusion coordinates lambda^time psi of new points, m × modes: the Nyström extension with the same alpha.
+  std::vector<float> transform(PointsView fresh, double time = 1) const;
+  Table transform(PointSource& fresh, double time, const Options& options) const;
+
+  // Coordinates of the fitted points themselves.
+  Table embedding(double time = 1) const;
+};
+
+// The model file (HDF5). Files appear whole, by rename, or not at all.
+void save_model(const Model& model, const std::string& path);
+Model load_model(const std::string& path, bool with_arrays = true);  // false: attributes, spectrum and sweep only
+
+}  // namespace fd

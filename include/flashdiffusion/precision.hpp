@@ -1,0 +1,21 @@
+// A precision is a promise about the kernel's relative error (the paper's eta), not a data type: a back-end may use any
+// arithmetic that keeps it.
+#pragma once
+
+#include <string_view>
+
+namespace fd {
+
+enum class Precision { fp64, fp32, tf32, bf16 };
+
+struct PrecisionTraits {
+  Precision precision;
+  std::string_view name;
+  double eta;        // relative error that is promised for kernel entries
+  bool wide_panels;  // panels and points are stored as double (otherwise float)
+};
+
+const PrecisionTraits& traits(Precision precision);
+Precision precision_from_name(std::string_view name);  // throws Error(misuse) that lists the known names
+
+}  // namespace fd

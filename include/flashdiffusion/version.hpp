@@ -1,0 +1,11 @@
+// Which build this is.
+#pragma once
+
+#include <string>
+
+namespace fd {
+
+inline constexpr const char* version = "0.1.0";
+std::string build_description();  // version, commit, compiler, instruction set in use, libraries: one line each
+
+}  // namespace fd

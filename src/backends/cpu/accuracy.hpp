@@ -1,0 +1,26 @@
+// When the expanded form x.y - |x|^2/2 - |y|^2/2 keeps the promise.
+//
+// It is a sum of terms of size A = (|x|^2 + |y|^2)/2 whose result is small where the kernel matters, so its absolute error, which is
+// the relative error of the kernel entry, is about eps * A (one rounding of -|x|^2/2 shared by a row, and the roundings of the
+// accumulation, which are independent from entry to entry and average out along a row). fp32: eps = 6e-8, so A <= 64 keeps
+// entries to about 2e-6 and rows to less; fp64: eps = 1.1e-16 and A <= 512 keeps 6e-14.
+#pragma once
+
+namespace fd::cpu {
+
+template <class T>
+struct Accuracy;
+
+template <>
+struct Accuracy<float> {
+  static constexpr double cancellation = 64;  // largest A for the expanded form
+  static constexpr double relevant = 24;      // entries below 2^-relevant do not need their relative accuracy
+};
+
+template <>
+struct Accuracy<double> {
+  static constexpr double cancellation = 512;
+  static constexpr double relevant = 50;
+};
+
+}  // namespace fd::cpu

@@ -1,0 +1,200 @@
+#include "backends/cpu/cpu_backend.hpp"
+
+#include <cmath>
+
+#include "backends/cpu/instruction_set.hpp"
+#include "backends/cpu/packed_points.hpp"
+#include "backends/cpu/pass_runner.hpp"
+#include "backends/host_panel.hpp"
+#include "base/random.hpp"
+#include "base/team.hpp"
+
+namespace fd {
+namespace {
+
+using cpu::CpuPoints;
+
+// Tall-block sums are cut into at most this many pieces of rows, whatever the number of threads: the cut decides the bits.
+constexpr std::size_t pieces_of_rows = 64;
+
+struct Pieces {
+  std::size_t rows, size, count;
+  explicit Pieces(std::size_t n) : rows(n), size((n + pieces_of_rows - 1) / pieces_of_rows) {
+    size = std::max<std::size_t>(cpu::panel_rows * 8, (size + cpu::panel_rows - 1) / cpu::panel_rows * cpu::panel_rows);
+    count = (n + size - 1) / size;
+  }
+  std::size_t first(std::size_t piece) const { return piece * size; }
+  std::size_t length(std::size_t piece) const { return std::min(size, rows - first(piece)); }
+};
+
+// The verbs in one arithmetic.
+template <class T>
+class Core {
+ public:
+  Core(const cpu::TileKernels<T>& kernels, Team& team) : kernels_(kernels), team_(team), runner_(kernels, team) {}
+
+  void xgemm(double beta, const CpuPoints<T>& x, const CpuPoints<T>& z, bool symmetric, Columns w, Columns y, Watch* watch) {
+    const bool local = x.wants_local(beta) || z.wants_local(beta);
+    runner_.product(x.packed(beta, local, team_), z.packed(beta, local, team_), symmetric, HostColumns<T>(w), HostColumns<T>(y), watch);
+  }
+
+  void mass(double beta, const CpuPoints<T>& x, Columns y, Watch* watch) {
+    runner_.mass(x.packed(beta, false, team_), HostColumns<T>(y), watch);
+  }
+
+  Eigen::MatrixXd gram(Columns a_columns, Columns b_columns) {
+    const HostColumns<T> a(a_columns), b(b_columns);
+    const Pieces pieces(a.rows);
+    const std::size_t size = a.count * b.count;
+    partial_.assign(pieces.count * size, 0.0);
+    team_.run(pieces.count, [&](std::size_t piece, int worker) {
+      const std::size_t first = pieces.first(piece);
+      kernels_.gram(a.row(first), a.stride, a.count, b.row(first), b.stride, b.count, pieces.length(piece), partial_.data() + piece * size,
+                    runner_.scratch(worker));
+    });
+    using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+    const auto na = static_cast<Eigen::Index>(a.count), nb = static_cast<Eigen::Index>(b.count);
+    Eigen::MatrixXd g = Eigen::MatrixXd::Zero(na, nb);
+    for (std::size_t piece = 0; piece < pieces.count; ++piece) g += Eigen::Map<const RowMajor>(partial_.data() + piece * size, na, nb);
+    return g;
+  }
+
+  void combine(Columns a_columns, const Eigen::MatrixXd& s, Columns y_columns, bool accumulate) {
+    const HostColumns<T> a(a_columns), y(y_columns);
+    const std::size_t padded = (y.count + kernels_.lanes - 1) / kernels_.lanes * kernels_.lanes;
+    coefficients_.at_least(std::max<std::size_t>(1, a.count * padded));
+    for (std::size_t m = 0; m < a.count; ++m)
+      for (std::size_t e = 0; e < padded; ++e)
+        coefficients_[m * padded + e] = e < y.count ? static_cast<T>(s(static_cast<Eigen::Index>(m), static_cast<Eigen::Index>(e))) : T{0};
+    each_piece(a.rows, [&](std::size_t first, std::size_t rows, int worker) {
+      kernels_.combine(a.row(first), a.stride, a.count, coefficients_.data(), padded, y.row(first), y.stride, y.count, rows, accumulate,
+                       runner_.scratch(worker));
+    });
+  }
+
+  void scale_rows(Columns scale, Columns a_columns, Columns y_columns, bool add) {
+    const HostColumns<T> s(scale), a(a_columns), y(y_columns);
+    each_piece(a.rows, [&](std::size_t first, std::size_t rows, int) {
+      for (std::size_t i = first; i < first + rows; ++i)
+        for (std::size_t c = 0; c < a.count; ++c) y(i, c) = s(i, 0) * a(i, c) + (add ? y(i, c) : T{0});
+    });
+  }
+
+  void randomize(Columns columns, std::uint64_t seed, std::uint64_t stream) {
+    const HostColumns<T> a(columns);
+    each_piece(a.rows, [&](std::size_t first, std::size_t rows, int) {
+      for (std::size_t c = 0; c < a.count; ++c) {
+        const Random random(seed, stream + c);
+        for (std::size_t i = first; i < first + rows; ++i) a(i, c) = static_cast<T>(random.normal(i));
+      }
+    });
+  }
+
+  void upload(const Points* points, const double* host, Columns columns) {
+    const HostColumns<T> a(columns);
+    each_row(points, a, [&](std::size_t place, std::size_t row) {
+      for (std::size_t c = 0; c < a.count; ++c) a(place, c) = static_cast<T>(host[row * a.count + c]);
+    });
+  }
+
+  void download(const Points* points, Columns columns, double* host) {
+    const HostColumns<T> a(columns);
+    each_row(points, a, [&](std::size_t place, std::size_t row) {
+      for (std::size_t c = 0; c < a.count; ++c) host[row * a.count + c] = static_cast<double>(a(place, c));
+    });
+  }
+
+ private:
+  template <class F>
+  void each_piece(std::size_t rows, F&& f) {
+    const Pieces pieces(rows);
+    team_.run(pieces.count, [&](std::size_t piece, int worker) { f(pieces.first(piece), pieces.length(piece), worker); });
+  }
+
+  template <class F>
+  void each_row(const Points* points, const HostColumns<T>& a, F&& f) {
+    const auto* order = points != nullptr ? &static_cast<const CpuPoints<T>*>(points)->order() : nullptr;
+    each_piece(a.rows, [&](std::size_t first, std::size_t rows, int) {
+      for (std::size_t i = first; i < first + rows; ++i) f(i, order != nullptr ? (*order)[i] : i);
+    });
+  }
+
+  const cpu::TileKernels<T>& kernels_;
+  Team& team_;
+  cpu::PassRunner<T> runner_;
+  std::vector<double> partial_;
+  AlignedBuffer<T> coefficients_;
+};
+
+class CpuBackend final : public Backend {
+ public:
+  CpuBackend(const cpu::ChosenKernels& kernels, int threads)
+      : isa_(kernels.isa), team_(threads), single_(*kernels.f32, team_), double_(*kernels.f64, team_) {}
+
+  std::string description() const override {
+    return "cpu " + isa_ + ", " + std::to_string(team_.threads()) + (team_.threads() == 1 ? " thread" : " threads");
+  }
+  std::string isa() const override { return isa_; }
+
+  std::unique_ptr<Points> load(PointSource& centred, Precision precision) override {
+    if (traits(precision).wide_panels) return std::make_unique<CpuPoints<double>>(centred, precision, team_);
+    return std::make_unique<CpuPoints<float>>(centred, precision, team_);
+  }
+  std::unique_ptr<Panel> panel(std::size_t rows, std::size_t columns, Precision precision) override {
+    if (traits(precision).wide_panels) return std::make_unique<HostPanel<double>>(rows, columns);
+    return std::make_unique<HostPanel<float>>(rows, columns);
+  }
+  void xgemm(double beta, const Points& x, Columns w, Columns y, Watch* watch) override { product(beta, x, x, true, w, y, watch); }
+  void xgemm(double beta, const Points& x, const Points& z, Columns w, Columns y, Watch* watch) override {
+    product(beta, x, z, false, w, y, watch);
+  }
+  void mass(double beta, const Points& x, Columns y, Watch* watch) override {
+    if (is_double(y)) double_.mass(beta, as<double>(x), y, watch);
+    else single_.mass(beta, as<float>(x), y, watch);
+  }
+  Eigen::MatrixXd gram(Columns a, Columns b) override { return is_double(a) ? double_.gram(a, b) : single_.gram(a, b); }
+  void combine(Columns a, const Eigen::MatrixXd& s, Columns y, bool accumulate) override {
+    is_double(a) ? double_.combine(a, s, y, accumulate) : single_.combine(a, s, y, accumulate);
+  }
+  void scale_rows(Columns scale, Columns a, Columns y) override {
+    is_double(a) ? double_.scale_rows(scale, a, y, false) : single_.scale_rows(scale, a, y, false);
+  }
+  void multiply_add(Columns scale, Columns a, Columns y) override {
+    is_double(a) ? double_.scale_rows(scale, a, y, true) : single_.scale_rows(scale, a, y, true);
+  }
+  void randomize(Columns a, std::uint64_t seed, std::uint64_t stream) override {
+    is_double(a) ? double_.randomize(a, seed, stream) : single_.randomize(a, seed, stream);
+  }
+  void upload(const Points* points, const double* host, Columns a) override {
+    is_double(a) ? double_.upload(points, host, a) : single_.upload(points, host, a);
+  }
+  void download(const Points* points, Columns a, double* host) override {
+    is_double(a) ? double_.download(points, a, host) : single_.download(points, a, host);
+  }
+
+ private:
+  void product(double beta, const Points& x, const Points& z, bool symmetric, Columns w, Columns y, Watch* watch) {
+    if (is_double(w)) double_.xgemm(beta, as<double>(x), as<double>(z), symmetric, w, y, watch);
+    else single_.xgemm(beta, as<float>(x), as<float>(z), symmetric, w, y, watch);
+  }
+  static bool is_double(Columns a) { return dynamic_cast<const HostPanel<double>*>(a.panel) != nullptr; }
+  template <class T>
+  static const CpuPoints<T>& as(const Points& points) {
+    return static_cast<const CpuPoints<T>&>(points);
+  }
+
+  std::string isa_;
+  Team team_;
+  Core<float> single_;
+  Core<double> double_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_cpu_backend(const std::string& isa, int threads) {
+  return std::make_unique<CpuBackend>(cpu::choose_kernels(isa), threads);
+}
+
+std::vector<std::string> cpu_instruction_sets() { return cpu::available_instruction_sets(); }
+
+}  // namespace fd

@@ -1,0 +1,15 @@
+// The CPU back-end: fused tiles on every core, in fp32 and fp64. tf32 and bf16 are promises that fp32 keeps.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "device/backend.hpp"
+
+namespace fd {
+
+std::unique_ptr<Backend> make_cpu_backend(const std::string& isa, int threads);
+std::vector<std::string> cpu_instruction_sets();
+
+}  // namespace fd

@@ -1,0 +1,59 @@
+// Points as the tile kernels read them: panels of 48 rows in locality order, each [dimension][48], scaled for one bandwidth.
+//
+// Every panel has a centre. With one global centre (all zero) tiles need no shift; where beta |x|^2 is so large that the expanded
+// form would lose digits, panels keep coordinates relative to their own centre and a tile moves its column panel to the centre of
+// its row panel. Which of the two holds for a whole pass is decided when the points are packed.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "base/team.hpp"
+#include "base/aligned_buffer.hpp"
+#include "device/points.hpp"
+#include <flashdiffusion/points.hpp>
+
+namespace fd::cpu {
+
+inline constexpr std::size_t panel_rows = 48;  // a multiple of every register tile's height and width
+
+template <class T>
+struct PackedPoints {
+  std::size_t rows = 0, panels = 0, dimension = 0;
+  bool local = false;         // coordinates are relative to the panel's own centre
+  AlignedBuffer<T> x;         // [panel][dimension][48]
+  AlignedBuffer<T> half;      // [panel][48]: -|x|^2 / 2 of the rounded x
+  AlignedBuffer<T> centre;    // [panel][dimension]: where the panel's points lie (scaled), for bounds and shifts
+  AlignedBuffer<double> exact_centre;  // the same in fp64: the difference of two is exact enough when they are far from the origin
+  AlignedBuffer<T> radius;    // [panel]: of a ball around the centre
+  const T* panel(std::size_t p) const { return x.data() + p * dimension * panel_rows; }
+};
+
+// What is kept between bandwidths: coordinates relative to each panel's centre, the centre in fp64, and the order.
+template <class T>
+class CpuPoints final : public Points {
+ public:
+  CpuPoints(PointSource& centred, Precision precision, Team& team);
+
+  std::size_t rows() const override { return rows_; }
+  std::size_t dimension() const override { return dimension_; }
+  Precision precision() const override { return precision_; }
+  const std::vector<std::size_t>& order() const { return order_; }  // order()[i]: the source's row at place i
+
+  // Packed for a bandwidth; the last packing is kept. `need_local` asks for local centres whatever the norms.
+  const PackedPoints<T>& packed(double beta, bool need_local, Team& team) const;
+  bool wants_local(double beta) const;
+
+ private:
+  std::size_t rows_, dimension_, panels_;
+  Precision precision_;
+  std::vector<std::size_t> order_;
+  AlignedBuffer<T> offset_;       // [panel][dimension][48]
+  AlignedBuffer<double> centre_;  // [panel][dimension]
+  double largest_square_ = 0;     // of |x|, over all rows
+  mutable PackedPoints<T> packed_;
+  mutable double packed_beta_ = -1;
+};
+
+}  // namespace fd::cpu

@@ -1,0 +1,39 @@
+// Runs one kernel pass: packs the weights, plays the schedule, unpacks the sums. Buffers are kept from pass to pass.
+#pragma once
+
+#include <chrono>
+#include <vector>
+
+#include "backends/cpu/schedule.hpp"
+#include "backends/cpu/tile_pass.hpp"
+#include "backends/host_panel.hpp"
+#include "base/team.hpp"
+#include "device/watch.hpp"
+
+namespace fd::cpu {
+
+template <class T>
+class PassRunner {
+ public:
+  PassRunner(const TileKernels<T>& kernels, Team& team) : kernels_(kernels), team_(team), scratch_(static_cast<std::size_t>(team.threads())) {}
+
+  // Y = K(X, Z) W; symmetric (z is x): Y = (K - I) W, each pair evaluated once.
+  void product(const PackedPoints<T>& x, const PackedPoints<T>& z, bool symmetric, HostColumns<T> w, HostColumns<T> y, Watch* watch);
+  void mass(const PackedPoints<T>& x, HostColumns<T> y, Watch* watch);
+
+  Scratch<T>& scratch(int worker) { return scratch_[static_cast<std::size_t>(worker)]; }
+
+ private:
+  Pass<T> start(std::size_t width, const PackedPoints<T>& x, const PackedPoints<T>& z, bool symmetric);
+  void pack_weights(const Pass<T>& pass, HostColumns<T> w);
+  void play(const Pass<T>& pass, Watch* watch);
+  void unpack(const Pass<T>& pass, HostColumns<T> y);
+
+  const TileKernels<T>& kernels_;
+  Team& team_;
+  std::vector<Scratch<T>> scratch_;
+  AlignedBuffer<T> weights_;
+  AlignedBuffer<double> sums_;
+};
+
+}  // namespace fd::cpu

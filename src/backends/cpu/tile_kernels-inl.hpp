@@ -1,0 +1,426 @@
+// The tile kernels, compiled once for every instruction set (Highway's foreach_target). A kernel is main loop × epilogue ×
+// scheduler: the main loop makes 48 × 48 kernel entries a register tile at a time, the epilogue uses them while they are in
+// registers (narrow, mass) or in first-level cache (wide), the scheduler (schedule.hpp) hands out blocks of tiles.
+//
+// All products of the back-end, K W, K^T W, A^T B and A S, are one register-blocked loop: `product`.
+
+#if defined(FD_TILE_KERNELS_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef FD_TILE_KERNELS_INL
+#undef FD_TILE_KERNELS_INL
+#else
+#define FD_TILE_KERNELS_INL
+#endif
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include <hwy/highway.h>
+
+#include "backends/cpu/accuracy.hpp"
+#include "backends/cpu/tile_pass.hpp"
+#include "kernel/gaussian.hpp"
+
+#undef FD_UNROLL
+#if defined(__clang__)
+#define FD_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define FD_UNROLL _Pragma("GCC unroll 32")
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace fd::cpu {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Register tiles: `rows` vectors × `columns` entries for the kernel, `wide` vectors × `deep` rows (or 1 × 2 deep) for products.
+// The accumulators, one row of vectors and one broadcast fill the registers and no more: 16 of them on SSE4 and AVX2, 32 elsewhere.
+struct Shape {
+#if HWY_TARGET == HWY_AVX3
+  static constexpr int rows = 3, columns = 8, wide = 2, deep = 12, narrow_most = 8;
+#elif HWY_TARGET == HWY_AVX2
+  static constexpr int rows = 2, columns = 6, wide = 2, deep = 6, narrow_most = 4;
+#elif HWY_TARGET == HWY_SSE4
+  static constexpr int rows = 3, columns = 4, wide = 2, deep = 6, narrow_most = 4;
+#elif HWY_TARGET == HWY_NEON
+  static constexpr int rows = 4, columns = 6, wide = 2, deep = 12, narrow_most = 4;
+#else
+  static constexpr int rows = 1, columns = 4, wide = 1, deep = 4, narrow_most = 1;
+#endif
+};
+
+// 2^t for t <= 0 or slightly above.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V exp2(D d, V t) {
+  using T = hn::TFromD<D>;
+  using E = Exp2<T>;
+  const hn::RebindToSigned<D> integers;
+  const V magic = hn::Set(d, E::magic);
+  t = hn::Max(t, hn::Set(d, E::lowest));
+  const V shifted = hn::Add(t, magic);
+  const V f = hn::Sub(t, hn::Sub(shifted, magic));
+  V p = hn::Set(d, E::coefficient[E::degree]);
+  FD_UNROLL for (int k = E::degree - 1; k >= 0; --k) p = hn::MulAdd(p, f, hn::Set(d, E::coefficient[k]));
+  return hn::BitCast(d, hn::Add(hn::BitCast(integers, p), hn::ShiftLeft<E::mantissa_bits>(hn::BitCast(integers, shifted))));
+}
+
+template <class T>
+using Tag = hn::ScalableTag<T>;
+template <class T>
+constexpr std::size_t lanes_of() { return hn::MaxLanes(Tag<T>()); }
+
+// A column panel as a tile reads it.
+template <class T>
+struct ColumnPanel {
+  const T* x;     // [dimension][48]
+  const T* half;  // [48]
+};
+
+// Kernel entries of one register tile: e[v][r] = 2^(x_i.x_j + a_i + a_j) or 2^(-|x_i - x_j|^2/2).
+template <bool kDifference, class T, class V>
+HWY_INLINE void entries(const T* HWY_RESTRICT xi, const T* HWY_RESTRICT ai, const T* HWY_RESTRICT xj, const T* HWY_RESTRICT aj,
+                        std::size_t dimension, V (&e)[Shape::rows][Shape::columns]) {
+  const Tag<T> d;
+  constexpr std::size_t lanes = lanes_of<T>();
+  FD_UNROLL for (int v = 0; v < Shape::rows; ++v) {
+    const V a = hn::Load(d, ai + v * lanes);
+    FD_UNROLL for (int r = 0; r < Shape::columns; ++r) e[v][r] = kDifference ? hn::Zero(d) : hn::Add(a, hn::Set(d, aj[r]));
+  }
+  for (std::size_t c = 0; c < dimension; ++c, xi += panel_rows, xj += panel_rows) {
+    V x[Shape::rows];
+    FD_UNROLL for (int v = 0; v < Shape::rows; ++v) x[v] = hn::Load(d, xi + v * lanes);
+    FD_UNROLL for (int r = 0; r < Shape::columns; ++r) {
+      const V b = hn::Set(d, xj[r]);
+      FD_UNROLL for (int v = 0; v < Shape::rows; ++v) {
+        if constexpr (kDifference) {
+          const V apart = hn::Sub(x[v], b);
+          e[v][r] = hn::MulAdd(apart, apart, e[v][r]);
+        } else {
+          e[v][r] = hn::MulAdd(x[v], b, e[v][r]);
+        }
+      }
+    }
+  }
+  FD_UNROLL for (int v = 0; v < Shape::rows; ++v) {
+    FD_UNROLL for (int r = 0; r < Shape::columns; ++r) {
+      if constexpr (kDifference) e[v][r] = hn::Mul(e[v][r], hn::Set(d, static_cast<T>(-0.5)));
+      e[v][r] = exp2(d, e[v][r]);
+    }
+  }
+}
+
+// tile[j][i], all 48 × 48 of it.
+template <bool kDifference, class T>
+HWY_NOINLINE void store_tile(const T* xi, const T* ai, ColumnPanel<T> columns, std::size_t dimension, T* tile) {
+  const Tag<T> d;
+  constexpr std::size_t lanes = lanes_of<T>();
+  for (std::size_t i = 0; i < panel_rows; i += Shape::rows * lanes)
+    for (std::size_t j = 0; j < panel_rows; j += Shape::columns) {
+      hn::Vec<Tag<T>> e[Shape::rows][Shape::columns];
+      entries<kDifference>(xi + i, ai + i, columns.x + j, columns.half + j, dimension, e);
+      FD_UNROLL for (int r = 0; r < Shape::columns; ++r)
+        FD_UNROLL for (int v = 0; v < Shape::rows; ++v) hn::Store(e[v][r], d, tile + (j + r) * panel_rows + i + v * lanes);
+    }
+}
+
+// The epilogue in registers. y[c][i] += sum_j e_ij w_j[c][j]; for both directions also z[j][c][lane] += e_ij w_i[c][i], lanes kept apart
+// until the chunk is done. Mass: c = 0 sums e, c = 1 sums e^2, both with weight w[0]. kFromTile reads entries that were stored.
+template <int kColumns, bool kMass, bool kBoth, bool kFromTile, class T>
+HWY_NOINLINE void narrow_tile(const T* xi, const T* ai, ColumnPanel<T> columns, std::size_t dimension, const T* HWY_RESTRICT tile,
+                              const T* HWY_RESTRICT wi, const T* HWY_RESTRICT wj, T* HWY_RESTRICT y, T* HWY_RESTRICT z) {
+  using V = hn::Vec<Tag<T>>;
+  const Tag<T> d;
+  constexpr std::size_t lanes = lanes_of<T>();
+  for (std::size_t i = 0; i < panel_rows; i += Shape::rows * lanes)
+    for (std::size_t j = 0; j < panel_rows; j += Shape::columns) {
+      V e[Shape::rows][Shape::columns];
+      if constexpr (kFromTile) {
+        FD_UNROLL for (int r = 0; r < Shape::columns; ++r)
+          FD_UNROLL for (int v = 0; v < Shape::rows; ++v) e[v][r] = hn::Load(d, tile + (j + r) * panel_rows + i + v * lanes);
+      } else {
+        entries<false>(xi + i, ai + i, columns.x + j, columns.half + j, dimension, e);
+      }
+      FD_UNROLL for (int c = 0; c < kColumns; ++c) {
+        const std::size_t w = kMass ? 0 : c * panel_rows;
+        if (kMass && c == 1) {
+          FD_UNROLL for (int v = 0; v < Shape::rows; ++v)
+            FD_UNROLL for (int r = 0; r < Shape::columns; ++r) e[v][r] = hn::Mul(e[v][r], e[v][r]);
+        }
+        FD_UNROLL for (int v = 0; v < Shape::rows; ++v) {
+          V sum = hn::Load(d, y + c * panel_rows + i + v * lanes);
+          FD_UNROLL for (int r = 0; r < Shape::columns; ++r) sum = hn::MulAdd(e[v][r], hn::Set(d, wj[w + j + r]), sum);
+          hn::Store(sum, d, y + c * panel_rows + i + v * lanes);
+        }
+        if constexpr (kBoth) {
+          V u[Shape::rows];
+          FD_UNROLL for (int v = 0; v < Shape::rows; ++v) u[v] = hn::Load(d, wi + w + i + v * lanes);
+          FD_UNROLL for (int r = 0; r < Shape::columns; ++r) {
+            T* at = z + ((j + r) * kColumns + c) * lanes;
+            V sum = hn::Load(d, at);
+            FD_UNROLL for (int v = 0; v < Shape::rows; ++v) sum = hn::MulAdd(e[v][r], u[v], sum);
+            hn::Store(sum, d, at);
+          }
+        }
+      }
+    }
+}
+
+// y[r][c] += sum over depth of k[r * row_step + m * depth_step] w[m][c], for kRows rows and kVectors vectors of columns.
+template <int kVectors, int kRows, class T>
+HWY_INLINE void product(const T* HWY_RESTRICT k, std::size_t row_step, std::size_t depth_step, std::size_t depth, const T* HWY_RESTRICT w,
+                        std::size_t w_stride, T* HWY_RESTRICT y, std::size_t y_stride) {
+  using V = hn::Vec<Tag<T>>;
+  const Tag<T> d;
+  constexpr std::size_t lanes = lanes_of<T>();
+  V sum[kRows][kVectors];
+  FD_UNROLL for (int r = 0; r < kRows; ++r)
+    FD_UNROLL for (int v = 0; v < kVectors; ++v) sum[r][v] = hn::Zero(d);
+  for (std::size_t m = 0; m < depth; ++m, k += depth_step, w += w_stride) {
+    V u[kVectors];
+    FD_UNROLL for (int v = 0; v < kVectors; ++v) u[v] = hn::Load(d, w + v * lanes);
+    FD_UNROLL for (int r = 0; r < kRows; ++r) {
+      const V b = hn::Set(d, k[r * row_step]);
+      FD_UNROLL for (int v = 0; v < kVectors; ++v) sum[r][v] = hn::MulAdd(b, u[v], sum[r][v]);
+    }
+  }
+  FD_UNROLL for (int r = 0; r < kRows; ++r)
+    FD_UNROLL for (int v = 0; v < kVectors; ++v) {
+      T* at = y + r * y_stride + v * lanes;
+      hn::Store(hn::Add(hn::Load(d, at), sum[r][v]), d, at);
+    }
+}
+
+// The same for 48 rows and `columns` columns (a multiple of the lanes).
+template <class T>
+HWY_NOINLINE void panel_product(const T* k, std::size_t row_step, std::size_t depth_step, std::size_t depth, const T* w,
+                                std::size_t w_stride, std::size_t columns, T* y, std::size_t y_stride) {
+  constexpr std::size_t lanes = lanes_of<T>();
+  std::size_t c = 0;
+  for (; c + Shape::wide * lanes <= columns; c += Shape::wide * lanes)
+    for (std::size_t r = 0; r < panel_rows; r += Shape::deep)
+      product<Shape::wide, Shape::deep>(k + r * row_step, row_step, depth_step, depth, w + c, w_stride, y + r * y_stride + c, y_stride);
+  for (; c < columns; c += lanes)
+    for (std::size_t r = 0; r < panel_rows; r += 2 * Shape::deep)
+      product<1, 2 * Shape::deep>(k + r * row_step, row_step, depth_step, depth, w + c, w_stride, y + r * y_stride + c, y_stride);
+}
+
+enum class Form { skip, expanded, difference };
+
+// Decides how a tile keeps the promise, and moves the column panel to the row panel's centre where that is needed.
+template <class T>
+Form prepare(const Pass<T>& pass, std::size_t p, std::size_t q, Scratch<T>& scratch, ColumnPanel<T>& columns) {
+  const PackedPoints<T>&x = *pass.x, &z = *pass.z;
+  const std::size_t dimension = x.dimension;
+  columns = {z.panel(q), z.half.data() + q * panel_rows};
+  const T* from = x.centre.data() + p * dimension;
+  const T* to = z.centre.data() + q * dimension;
+  T squared = 0;
+  for (std::size_t c = 0; c < dimension; ++c) squared += (from[c] - to[c]) * (from[c] - to[c]);
+  // balls around two panels: the closest pair is no closer than this
+  const T apart = std::sqrt(squared) * static_cast<T>(1 - 1e-4) - x.radius[p] - z.radius[q];
+  if (apart > 0 && apart * apart * static_cast<T>(0.5) > -Exp2<T>::lowest) return Form::skip;
+  if (!x.local) return Form::expanded;
+
+  if (!(pass.symmetric && p == q)) {
+    const double* exact_from = x.exact_centre.data() + p * dimension;
+    const double* exact_to = z.exact_centre.data() + q * dimension;
+    T* moved = scratch.moved.data();
+    T* half = moved + dimension * panel_rows;
+    T sum[panel_rows] = {};
+    for (std::size_t c = 0; c < dimension; ++c) {
+      const T shift = static_cast<T>(exact_to[c] - exact_from[c]);
+      for (std::size_t r = 0; r < panel_rows; ++r) {
+        const T value = columns.x[c * panel_rows + r] + shift;
+        moved[c * panel_rows + r] = value;
+        sum[r] += value * value;
+      }
+    }
+    for (std::size_t r = 0; r < panel_rows; ++r) half[r] = static_cast<T>(-0.5) * sum[r];
+    columns = {moved, half};
+  }
+  // entries that matter lie within sqrt(2 relevant) of a row, so within radius + that of the centre
+  const double radius = static_cast<double>(x.radius[p]), reach = radius + std::sqrt(2 * Accuracy<T>::relevant);
+  return 0.5 * (radius * radius + reach * reach) <= Accuracy<T>::cancellation ? Form::expanded : Form::difference;
+}
+
+// One epilogue for a tile in which the form is known. `both`: also the transposed direction.
+template <int kColumns, bool kMass, class T>
+void narrow(const Pass<T>& pass, std::size_t p, std::size_t q, std::size_t chunk_first, Form form, ColumnPanel<T> columns, Scratch<T>& scratch) {
+  const std::size_t weight_columns = kMass ? 1 : kColumns;
+  const T* xi = pass.x->panel(p);
+  const T* ai = pass.x->half.data() + p * panel_rows;
+  const T* wi = pass.weights_x + p * panel_rows * weight_columns;
+  const T* wj = pass.weights_z + q * panel_rows * weight_columns;
+  T* y = scratch.row_sums.data();
+  T* z = scratch.column_sums.data() + (q - chunk_first) * panel_rows * kColumns * lanes_of<T>();
+  const bool diagonal = pass.symmetric && p == q;
+  T* tile = scratch.tile.data();
+  if (diagonal || form == Form::difference) {
+    if (form == Form::difference) store_tile<true>(xi, ai, columns, pass.x->dimension, tile);
+    else store_tile<false>(xi, ai, columns, pass.x->dimension, tile);
+    if (diagonal)
+      for (std::size_t r = 0; r < panel_rows; ++r) tile[r * panel_rows + r] = 0;
+    if (pass.symmetric && !diagonal) narrow_tile<kColumns, kMass, true, true>(xi, ai, columns, pass.x->dimension, tile, wi, wj, y, z);
+    else narrow_tile<kColumns, kMass, false, true>(xi, ai, columns, pass.x->dimension, tile, wi, wj, y, z);
+  } else if (pass.symmetric) {
+    narrow_tile<kColumns, kMass, true, false>(xi, ai, columns, pass.x->dimension, tile, wi, wj, y, z);
+  } else {
+    narrow_tile<kColumns, kMass, false, false>(xi, ai, columns, pass.x->dimension, tile, wi, wj, y, z);
+  }
+}
+
+template <class T>
+void wide(const Pass<T>& pass, std::size_t p, std::size_t q, std::size_t chunk_first, Form form, ColumnPanel<T> columns, Scratch<T>& scratch) {
+  const T* xi = pass.x->panel(p);
+  const T* ai = pass.x->half.data() + p * panel_rows;
+  T* tile = scratch.tile.data();
+  if (form == Form::difference) store_tile<true>(xi, ai, columns, pass.x->dimension, tile);
+  else store_tile<false>(xi, ai, columns, pass.x->dimension, tile);
+  const bool diagonal = pass.symmetric && p == q;
+  if (diagonal)
+    for (std::size_t r = 0; r < panel_rows; ++r) tile[r * panel_rows + r] = 0;
+  const std::size_t stride = pass.stride;
+  panel_product(tile, 1, panel_rows, panel_rows, pass.weights_z + q * panel_rows * stride, stride, stride, scratch.row_sums.data(), stride);
+  if (pass.symmetric && !diagonal)
+    panel_product(tile, panel_rows, 1, panel_rows, pass.weights_x + p * panel_rows * stride, stride, stride,
+                  scratch.column_sums.data() + (q - chunk_first) * panel_rows * stride, stride);
+}
+
+// Partial sums in T over at most a block of rows, then fp64: what a promise gives is not lost at any N.
+template <class T>
+void add_rows(const Pass<T>& pass, std::size_t panel, const PackedPoints<T>& points, const T* sums, std::size_t row_step, std::size_t column_step) {
+  const std::size_t first = panel * panel_rows, count = std::min(panel_rows, points.rows - first);
+  for (std::size_t r = 0; r < count; ++r)
+    for (std::size_t c = 0; c < pass.width; ++c)
+      pass.y[(first + r) * pass.stride + c] += static_cast<double>(sums[r * row_step + c * column_step]);
+}
+
+template <class T>
+using TileEpilogue = void (*)(const Pass<T>&, std::size_t, std::size_t, std::size_t, Form, ColumnPanel<T>, Scratch<T>&);
+
+template <class T>
+TileEpilogue<T> choose_epilogue(const Pass<T>& pass) {
+  if (pass.epilogue == Epilogue::mass) return narrow<2, true, T>;
+  if (pass.epilogue == Epilogue::wide) return wide<T>;
+  switch (pass.stride) {
+    case 1: return narrow<1, false, T>;
+    case 2: return narrow<2, false, T>;
+    case 4: return narrow<4, false, T>;
+    default: break;
+  }
+  if constexpr (Shape::narrow_most >= 8) return narrow<8, false, T>;
+  return wide<T>;
+}
+
+template <class T>
+void tiles(const Pass<T>& pass, PanelRange rows, PanelRange columns, Scratch<T>& scratch) {
+  constexpr std::size_t lanes = lanes_of<T>();
+  const bool is_wide = pass.epilogue == Epilogue::wide, diagonal_block = pass.symmetric && rows.first == columns.first;
+  const std::size_t column_size = panel_rows * pass.stride * (is_wide ? 1 : lanes);  // of one panel's column sums
+  const std::size_t row_size = panel_rows * pass.stride;
+  scratch.tile.at_least(panel_rows * panel_rows);
+  scratch.moved.at_least((pass.x->dimension + 1) * panel_rows);
+  scratch.row_sums.at_least(row_size);
+  scratch.column_sums.at_least(chunk_panels * column_size);
+  const TileEpilogue<T> epilogue = choose_epilogue(pass);
+
+  for (std::size_t first = columns.first; first < columns.last; first += chunk_panels) {
+    const std::size_t last = std::min(columns.last, first + chunk_panels);
+    if (pass.symmetric) std::memset(scratch.column_sums.data(), 0, (last - first) * column_size * sizeof(T));
+    for (std::size_t p = rows.first; p < (diagonal_block ? last : rows.last); ++p) {
+      std::memset(scratch.row_sums.data(), 0, row_size * sizeof(T));
+      bool any = false;
+      for (std::size_t q = diagonal_block ? std::max(first, p) : first; q < last; ++q) {
+        ColumnPanel<T> column;
+        const Form form = prepare(pass, p, q, scratch, column);
+        if (form == Form::skip) continue;
+        epilogue(pass, p, q, first, form, column, scratch);
+        any = true;
+      }
+      if (any) add_rows(pass, p, *pass.x, scratch.row_sums.data(), is_wide ? pass.stride : 1, is_wide ? 1 : panel_rows);
+    }
+    if (!pass.symmetric) continue;
+    T* sums = scratch.column_sums.data();
+    if (!is_wide)  // gather the lanes
+      for (std::size_t k = 0; k < (last - first) * row_size; ++k) sums[k] = hn::GetLane(hn::SumOfLanes(Tag<T>(), hn::Load(Tag<T>(), sums + k * lanes)));
+    for (std::size_t q = first; q < last; ++q) add_rows(pass, q, *pass.z, sums + (q - first) * row_size, pass.stride, 1);
+  }
+}
+
+// Products of floats are exact in fp64, so the Gram matrix of an fp32 block tells directions apart down to the block's own rounding.
+template <class T>
+void gram(const T* a, std::size_t lda, std::size_t na, const T* b, std::size_t ldb, std::size_t nb, std::size_t rows, double* g, Scratch<T>& scratch) {
+  constexpr std::size_t depth = 128, lanes = lanes_of<double>();
+  const std::size_t padded = (nb + lanes - 1) / lanes * lanes;
+  scratch.wide.at_least(depth * (padded + panel_rows) + panel_rows * padded);
+  double* right = scratch.wide.data();
+  double* left = right + depth * padded;
+  double* sums = left + depth * panel_rows;
+  for (std::size_t first = 0; first < rows; first += depth) {
+    const std::size_t count = std::min(depth, rows - first);
+    for (std::size_t m = 0; m < count; ++m)
+      for (std::size_t e = 0; e < padded; ++e) right[m * padded + e] = e < nb ? static_cast<double>(b[(first + m) * ldb + e]) : 0.0;
+    for (std::size_t c = 0; c < na; c += panel_rows) {
+      const std::size_t some = std::min(panel_rows, na - c);
+      for (std::size_t m = 0; m < count; ++m)
+        for (std::size_t e = 0; e < panel_rows; ++e) left[m * panel_rows + e] = e < some ? static_cast<double>(a[(first + m) * lda + c + e]) : 0.0;
+      std::memset(sums, 0, panel_rows * padded * sizeof(double));
+      panel_product(left, 1, panel_rows, count, right, padded, padded, sums, padded);
+      for (std::size_t r = 0; r < some; ++r)
+        for (std::size_t e = 0; e < nb; ++e) g[(c + r) * nb + e] += sums[r * padded + e];
+    }
+  }
+}
+
+template <class T>
+void combine(const T* a, std::size_t lda, std::size_t na, const T* s, std::size_t padded, T* y, std::size_t ldy, std::size_t ny,
+             std::size_t rows, bool accumulate, Scratch<T>& scratch) {
+  scratch.row_sums.at_least(panel_rows * padded);
+  scratch.column_sums.at_least(panel_rows * na);
+  T* sums = scratch.row_sums.data();
+  for (std::size_t first = 0; first < rows; first += panel_rows) {
+    const std::size_t count = std::min(panel_rows, rows - first);
+    const T* from = a + first * lda;
+    std::size_t stride = lda;
+    if (count < panel_rows) {  // the last rows: a copy that may be read in full
+      T* copy = scratch.column_sums.data();
+      std::memset(copy, 0, panel_rows * na * sizeof(T));
+      for (std::size_t r = 0; r < count; ++r) std::memcpy(copy + r * na, from + r * lda, na * sizeof(T));
+      from = copy;
+      stride = na;
+    }
+    std::memset(sums, 0, panel_rows * padded * sizeof(T));
+    panel_product(from, stride, 1, na, s, padded, padded, sums, padded);
+    for (std::size_t r = 0; r < count; ++r)
+      for (std::size_t e = 0; e < ny; ++e) {
+        T& to = y[(first + r) * ldy + e];
+        to = sums[r * padded + e] + (accumulate ? to : T{0});
+      }
+  }
+}
+
+template <class T>
+void exp2_array(const T* t, T* e, std::size_t count) {
+  const Tag<T> d;
+  constexpr std::size_t lanes = lanes_of<T>();
+  std::size_t i = 0;
+  for (; i + lanes <= count; i += lanes) hn::StoreU(exp2(d, hn::LoadU(d, t + i)), d, e + i);
+  if (i < count) {
+    T last[lanes_of<T>()] = {};
+    std::memcpy(last, t + i, (count - i) * sizeof(T));
+    hn::StoreU(exp2(d, hn::LoadU(d, last)), d, last);
+    std::memcpy(e + i, last, (count - i) * sizeof(T));
+  }
+}
+
+template <class T>
+const TileKernels<T>* kernels() {
+  static constexpr TileKernels<T> table = {lanes_of<T>(), Shape::narrow_most, tiles<T>, gram<T>, combine<T>, exp2_array<T>};
+  return &table;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace fd::cpu
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,29 @@
+// A panel in host memory, row-major: row i, column c at values[i * columns + c]. Shared by the back-ends that live on the host.
+#pragma once
+
+#include "base/aligned_buffer.hpp"
+#include "device/panel.hpp"
+
+namespace fd {
+
+template <class T>
+class HostPanel final : public Panel {
+ public:
+  HostPanel(std::size_t rows, std::size_t columns) : Panel(rows, columns), values(rows * columns) {}
+  AlignedBuffer<T> values;
+};
+
+// A window into a host panel.
+template <class T>
+struct HostColumns {
+  T* data;             // first row, first column of the window
+  std::size_t stride;  // from row to row
+  std::size_t rows, count;
+
+  explicit HostColumns(Columns c)
+      : data(static_cast<HostPanel<T>*>(c.panel)->values.data() + c.first), stride(c.panel->columns()), rows(c.rows()), count(c.count) {}
+  T& operator()(std::size_t row, std::size_t column) const { return data[row * stride + column]; }
+  T* row(std::size_t i) const { return data + i * stride; }
+};
+
+}  // namespace fd

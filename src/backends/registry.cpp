@@ -1,0 +1,43 @@
+// The only file that names concrete back-ends. A new one is a folder beside this file and a row in the table.
+#include <array>
+
+#include <flashdiffusion/error.hpp>
+
+#include "backends/cpu/cpu_backend.hpp"
+#include "backends/reference/reference_backend.hpp"
+#include "device/backend.hpp"
+
+namespace fd {
+namespace {
+
+struct Row {
+  const char* name;
+  std::unique_ptr<Backend> (*make)(const BackendRequest&);
+};
+
+// "auto" is the first row that can be made.
+constexpr std::array<Row, 2> table = {{
+    {"cpu", [](const BackendRequest& r) { return make_cpu_backend(r.isa, r.threads); }},
+    {"reference", [](const BackendRequest&) { return make_reference_backend(); }},
+}};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_backend(const BackendRequest& request) {
+  std::string known = "auto";
+  for (const auto& row : table) {
+    if (request.name == row.name || request.name == "auto") return row.make(request);
+    known += std::string(", ") + row.name;
+  }
+  throw Error(Failure::misuse, "unknown back-end '" + request.name + "'", "use one of " + known);
+}
+
+std::vector<std::string> backend_names() {
+  std::vector<std::string> names;
+  for (const auto& row : table) names.emplace_back(row.name);
+  return names;
+}
+
+std::vector<std::string> instruction_sets() { return cpu_instruction_sets(); }
+
+}  // namespace fd

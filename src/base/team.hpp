@@ -1,0 +1,50 @@
+// A team of threads that runs numbered tasks. Tasks may go to any thread in any order, so a task must write to memory of its
+// own; then the result is the same for every number of threads. The calling thread works too.
+//
+// Own threads instead of OpenMP: two OpenMP runtimes in one process (NumPy's, PyTorch's) fight, and ThreadSanitizer can see
+// through these.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <thread>
+#include <vector>
+
+namespace fd {
+
+class Team {
+ public:
+  explicit Team(int threads);  // 0: as many as this process may use; FLASHDIFFUSION_THREADS overrides 0
+  ~Team();
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+
+  int threads() const { return static_cast<int>(workers_.size()) + 1; }
+
+  // Calls task(index, worker) for index in [0, count); worker in [0, threads()). `poll` is called on the calling thread
+  // between tasks and may throw: the rest of the tasks are then dropped and the exception is passed on. `most` limits the
+  // number of threads that take part (work too small for all of them).
+  void run(std::size_t count, const std::function<void(std::size_t, int)>& task, const std::function<void()>& poll = {},
+           int most = 1 << 20);
+
+ private:
+  void work(int worker);
+  void drain(int worker);
+
+  std::vector<std::thread> workers_;
+  const std::function<void(std::size_t, int)>* task_ = nullptr;
+  std::size_t count_ = 0;
+  int most_ = 0;
+  std::atomic<std::size_t> next_{0};
+  std::atomic<std::uint32_t> generation_{0};  // bumped to start a run
+  std::atomic<std::uint32_t> busy_{0};        // workers that have not finished the run
+  std::atomic<bool> quit_{false};
+  std::atomic<bool> failed_{false};
+  std::exception_ptr error_;
+};
+
+int available_cores();
+
+}  // namespace fd

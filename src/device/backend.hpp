@@ -1,0 +1,64 @@
+// What a back-end must do: kernel passes, and the linear algebra of tall blocks. It works on its own rows only; sums over ranks
+// are Space's business. It knows nothing of operators, solvers or flows.
+//
+// Promises: kernel entries keep the precision's eta; every result is the same bits for any number of threads; Gram sums are
+// carried in fp64; no memory is allocated inside a pass once a pass of that width has run.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include <flashdiffusion/points.hpp>
+#include <flashdiffusion/precision.hpp>
+
+#include "device/panel.hpp"
+#include "device/points.hpp"
+#include "device/watch.hpp"
+
+namespace fd {
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual std::string description() const = 0;  // e.g. "cpu AVX2, 2 threads"
+  virtual std::string isa() const = 0;
+
+  // `centred` has its mean removed and no constant columns; it is read twice, in pieces.
+  virtual std::unique_ptr<Points> load(PointSource& centred, Precision precision) = 0;
+  virtual std::unique_ptr<Panel> panel(std::size_t rows, std::size_t columns, Precision precision) = 0;
+
+  // Y = (K - I) W for K_ij = exp(-beta |x_i - x_j|^2): the diagonal is left to the caller, who knows it exactly.
+  virtual void xgemm(double beta, const Points& x, Columns w, Columns y, Watch* watch) = 0;
+  // Y = K(X, Z) W; rows of Y follow x, rows of W follow z.
+  virtual void xgemm(double beta, const Points& x, const Points& z, Columns w, Columns y, Watch* watch) = 0;
+  // Column 0: sum over j != i of K_ij; column 1: of K_ij^2, which is K at 2 beta.
+  virtual void mass(double beta, const Points& x, Columns y, Watch* watch) = 0;
+
+  virtual Eigen::MatrixXd gram(Columns a, Columns b) = 0;  // A^T B
+  // Y = A S, or Y += A S; Y may be the first columns of A when not accumulating.
+  virtual void combine(Columns a, const Eigen::MatrixXd& s, Columns y, bool accumulate) = 0;
+  virtual void scale_rows(Columns scale, Columns a, Columns y) = 0;                 // Y_ic = scale_i A_ic; Y may be A
+  virtual void multiply_add(Columns scale, Columns a, Columns y) = 0;               // Y_ic += scale_i A_ic
+  virtual void randomize(Columns a, std::uint64_t seed, std::uint64_t stream) = 0;  // independent standard normals
+  // host: rows × a.count, row-major. Without points the rows keep the panel's own order.
+  virtual void upload(const Points* points, const double* host, Columns a) = 0;
+  virtual void download(const Points* points, Columns a, double* host) = 0;
+};
+
+struct BackendRequest {
+  std::string name = "auto";  // auto, cpu, reference
+  std::string isa;            // of the cpu back-end; empty: FLASHDIFFUSION_ISA, else the best this machine has
+  int threads = 0;
+};
+
+// The registry: the only place that knows concrete back-ends.
+std::unique_ptr<Backend> make_backend(const BackendRequest& request);
+std::vector<std::string> backend_names();
+std::vector<std::string> instruction_sets();  // that the cpu back-end can use here, best first
+
+}  // namespace fd

@@ -1,0 +1,12 @@
+// Called by a back-end from the calling thread while a pass runs, several times a second at least. May throw to stop the pass.
+#pragma once
+
+namespace fd {
+
+class Watch {
+ public:
+  virtual ~Watch() = default;
+  virtual void tick(double fraction_of_pass) = 0;
+};
+
+}  // namespace fd

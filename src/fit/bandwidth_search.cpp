@@ -1,0 +1,166 @@
+#include "fit/bandwidth_search.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "flow/flow.hpp"
+#include "flow/ladder.hpp"
+
+namespace fd {
+namespace {
+
+constexpr double ladder_ratio = 4;
+constexpr std::size_t least_rung = 1024;
+
+// The flow at work: rungs in ascending order, one history each.
+class Search {
+ public:
+  explicit Search(FitContext& context) : context_(context), options_(context.options) {}
+
+  FinalSolution run() {
+    const auto ladder = plan();
+    for (const Rung& rung : ladder) {
+      const bool last = &rung == &ladder.back();
+      std::vector<std::size_t> rows;
+      if (rung.n < context_.summary.rows) rows = nested_sample(context_.summary.rows, rung.n, options_.seed);
+      auto solver = std::make_unique<RungSolver>(context_, std::move(rows), rung.precision);
+      if (current_) solver->start_from(*current_);
+      retire();
+      current_ = std::move(solver);
+      history_.clear();
+      if (last && carried()) return finish_carried();
+      const Step step = descend(rules());
+      if (last) return finish(step);
+      if (step.kind == Step::Kind::accept) {
+        optima_.emplace_back(rung.n, step.beta);
+        current_->settle(step.beta);
+      }
+    }
+    return {};
+  }
+
+ private:
+  std::vector<Rung> plan() const {
+    const std::size_t n = context_.summary.rows;
+    const std::size_t smallest = options_.ladder ? std::max<std::size_t>(least_rung, 8 * (options_.modes + 1)) : n;
+    return rungs(n, std::min(smallest, n), ladder_ratio, options_.precision);
+  }
+
+  // Is there an optimum of a smaller sample to go by? The paper's and the continuation's sweeps start anew on every rung.
+  bool carried() const {
+    return !optima_.empty() && optima_.back().first < current_->size() && (options_.select == Select::robust || options_.select == Select::minimum);
+  }
+
+  double first_beta() const {
+    const double variance = 0.5 / context_.summary.mean_square;
+    if (options_.beta0) return *options_.beta0;
+    if (options_.select == Select::paper || options_.select == Select::continuation)
+      return options_.beta0_cap ? std::min(*options_.beta0_cap, variance) : variance;
+    return 4 * variance;  // where the potential's minimum usually is, give or take; the flow walks both ways
+  }
+
+  FlowRules rules() const {
+    FlowRules rules;
+    rules.select = options_.select;
+    rules.potential = context_.potential;
+    if (options_.beta_max) rules.beta_max = *options_.beta_max;
+    rules.beta_start = first_beta();
+    if (!optima_.empty() && (options_.select == Select::robust || options_.select == Select::minimum)) {
+      rules.beta_start = carried_beta(optima_, current_->size(), dimension_);
+      rules.first_ratio = 1.25;
+    }
+    rules.beta_start = std::min(rules.beta_start, rules.beta_max);
+    return rules;
+  }
+
+  void record(const Probe& probe) {
+    history_.push_back(probe);
+    sweep_.push_back(probe);
+    if (probe.outcome == "resolved") dimension_ = probe.d_hat;
+  }
+
+  Step descend(const FlowRules& rules) {
+    for (;;) {
+      const Step step = decide(history_, rules);
+      if (step.kind != Step::Kind::probe) return step;
+      record(current_->probe(step.beta));
+    }
+  }
+
+  // The full N, after smaller samples have found the way: their optimum, carried; one solve, which is its own probe. Only where
+  // that is not admissible here is there a search at the full N.
+  FinalSolution finish_carried() {
+    FlowRules at_full = rules();
+    Solution solution = current_->solve(at_full.beta_start);
+    record(solution.probe);
+    const Step step = decide(history_, at_full);
+    const bool refused = step.kind == Step::Kind::give_up || (step.kind == Step::Kind::probe && step.beta < at_full.beta_start && solution.probe.outcome != "resolved") ||
+                         (step.kind == Step::Kind::probe && localised(solution.probe, at_full));
+    if (refused) return finish(descend(at_full));
+    const Exponent exponent = fit_exponent(optima_);
+    std::string how = fmt::format("beta {:.5g} carried from {} smaller samples", at_full.beta_start, optima_.size());
+    if (std::isfinite(exponent.value)) how += fmt::format(" (beta ~ n^{:.3f})", exponent.value);
+    return pack(at_full.beta_start, std::move(solution), how, true);
+  }
+
+  static bool localised(const Probe& probe, const FlowRules& rules) {
+    return rules.select == Select::robust &&
+           static_cast<double>(probe.localised) > std::max(1.0, rules.localised_fraction * static_cast<double>(rules.potential.modes));
+  }
+
+  FinalSolution finish(const Step& step) {
+    Solution solution = current_->solve(step.beta);
+    record(solution.probe);
+    std::string verdict = fmt::format("beta {:.5g} ({}): {}", step.beta, step.boundary.empty() ? "no admissible bandwidth" : step.boundary, step.reason);
+    if (std::isfinite(step.unconstrained_minimiser) && std::abs(step.unconstrained_minimiser / step.beta - 1) > 0.02)
+      verdict += fmt::format("; the potential alone has its minimum at {:.5g}", step.unconstrained_minimiser);
+    return pack(step.beta, std::move(solution), verdict, step.kind == Step::Kind::accept && step.boundary != "edge");
+  }
+
+  FinalSolution pack(double beta, Solution solution, std::string verdict, bool admissible) {
+    FinalSolution final;
+    final.beta = beta;
+    final.solution = std::move(solution);
+    final.verdict = std::move(verdict);
+    final.admissible = admissible;
+    final.full_passes = current_->passes() - current_->extension_passes();
+    final.rung = std::move(current_);
+    final.passes = passes_ + final.rung->passes();
+    final.columns = columns_ + final.rung->columns();
+    final.sweep = std::move(sweep_);
+    return final;
+  }
+
+  void retire() {
+    if (!current_) return;
+    passes_ += current_->passes();
+    columns_ += current_->columns();
+  }
+
+  FitContext& context_;
+  const Options& options_;
+  std::unique_ptr<RungSolver> current_;
+  std::vector<Probe> history_, sweep_;
+  Optima optima_;
+  double dimension_ = 2;
+  std::size_t passes_ = 0, columns_ = 0;
+};
+
+}  // namespace
+
+FinalSolution solve_at(FitContext& context, double beta) {
+  FinalSolution final;
+  final.beta = beta;
+  final.rung = std::make_unique<RungSolver>(context, std::vector<std::size_t>{}, context.options.precision.back());
+  final.solution = final.rung->solve(beta);
+  final.sweep = {final.solution.probe};
+  final.passes = final.full_passes = final.rung->passes();
+  final.columns = final.rung->columns();
+  return final;
+}
+
+FinalSolution search_bandwidth(FitContext& context) { return Search(context).run(); }
+
+}  // namespace fd

@@ -1,0 +1,25 @@
+// From points to a solved rung at the full N: at a bandwidth that was given, or at one found by the flow over the ladder.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fit/rung_solver.hpp"
+
+namespace fd {
+
+struct FinalSolution {
+  double beta = 0;
+  Solution solution;
+  std::unique_ptr<RungSolver> rung;   // at the full N
+  std::vector<Probe> sweep;     // every probe of every rung, the final one last
+  std::string verdict;          // what made the bandwidth, for a human; empty when it was given
+  bool admissible = true;       // an interior minimum, or a bandwidth that was given
+  std::size_t passes = 0, full_passes = 0, columns = 0;
+};
+
+FinalSolution solve_at(FitContext& context, double beta);
+FinalSolution search_bandwidth(FitContext& context);
+
+}  // namespace fd

@@ -1,0 +1,122 @@
+// The one place where effects happen in sequence: read, choose the bandwidth, solve, assemble the model.
+#include <flashdiffusion/fit.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <string>
+
+#include <fmt/format.h>
+
+#include <flashdiffusion/error.hpp>
+
+#include "fit/bandwidth_search.hpp"
+#include "fit/centred_source.hpp"
+#include "fit/resources.hpp"
+#include "fit/right_eigenvectors.hpp"
+#include "fit/rung_solver.hpp"
+
+namespace fd {
+namespace {
+
+void check(const Options& options, const PointSource& source) {
+  const auto refuse = [](const std::string& what, const std::string& hint) { throw Error(Failure::misuse, what, hint); };
+  if (options.modes == 0) refuse("the number of modes must be at least 1", "use --modes 8, say");
+  if (!(options.alpha >= 0 && options.alpha <= 1)) refuse(fmt::format("alpha = {} is outside [0, 1]", options.alpha), "0, 0.5 and 1 are usual");
+  if (options.beta && !(*options.beta > 0 && std::isfinite(*options.beta)))
+    refuse(fmt::format("beta = {} is not a positive number", *options.beta), "leave it out to let the data choose");
+  if (!(options.tolerance > 0)) refuse(fmt::format("tolerance = {} is not a positive number", options.tolerance), "1e-5 is the default");
+  if (options.precision.empty()) refuse("no precision was given", "use fp32");
+  if (source.rows() < 3) throw Error(Failure::input, fmt::format("{} points are too few", source.rows()), "a diffusion map needs at least 3");
+  if (options.modes >= source.rows())
+    refuse(fmt::format("{} modes were asked for, but {} points have at most {} nontrivial ones", options.modes, source.rows(), source.rows() - 1),
+           "ask for fewer modes");
+}
+
+// Everything that is held at once: points twice, the basis and its image, sums in fp64.
+std::size_t default_memory(const Options& options) {
+  if (options.memory_bytes > 0) return options.memory_bytes;
+  const std::uint64_t free = available_memory_bytes();
+  return free > 0 ? static_cast<std::size_t>(0.8 * static_cast<double>(free)) : std::size_t{8} << 30;
+}
+
+void assemble(Model& model, Solution& solution, Backend& backend, const Points& points) {
+  const std::size_t k = solution.spectrum.values.size();
+  model.eigenvalues = solution.spectrum.values;
+  model.residuals = solution.spectrum.residuals;
+  model.perron_residual = solution.perron_residual;
+  std::vector<double> v(points.rows() * k);
+  backend.download(&points, {*solution.spectrum.vectors, 0, k}, v.data());
+  model.psi = right_eigenvectors(v, solution.d, k, traits(model.precision).wide_panels);
+  model.q = std::move(solution.q);
+  model.d = std::move(solution.d);
+}
+
+Table centred_table(PointSource& source, const std::vector<double>& mean, bool wide) {
+  Table table(source.rows(), source.dimension(), wide);
+  in_pieces(source, [&](std::size_t first, std::size_t count, const double* rows) {
+    for (std::size_t i = 0; i < count; ++i)
+      for (std::size_t c = 0; c < source.dimension(); ++c) table.set(first + i, c, rows[i * source.dimension() + c] - mean[c]);
+  });
+  return table;
+}
+
+std::string describe(const Model& model, const Options& options, SolverOutcome outcome) {
+  const double worst = model.residuals.empty() ? 0 : *std::max_element(model.residuals.begin(), model.residuals.end());
+  if (outcome == SolverOutcome::converged) return fmt::format("all {} residuals are below {:g}", model.modes(), options.tolerance);
+  const auto reached = std::count_if(model.residuals.begin(), model.residuals.end(), [&](double r) { return r <= options.tolerance; });
+  if (outcome == SolverOutcome::floor)
+    return fmt::format("{} of {} residuals reached {:g}; the others stand at the floor of {} arithmetic (largest {:.1e}); ask for --tolerance {:.0e} or --precision fp64",
+                       reached, model.modes(), options.tolerance, traits(model.precision).name, worst, 2 * worst);
+  return fmt::format("{} of {} residuals reached {:g} when the passes ran out (largest {:.1e}); raise --max-passes or --basis", reached,
+                     model.modes(), options.tolerance, worst);
+}
+
+}  // namespace
+
+Model fit(PointSource& source, const Options& wishes) {
+  const auto started = std::chrono::steady_clock::now();
+  check(wishes, source);
+  Options options = wishes;
+  options.memory_bytes = default_memory(options);
+  ProgressWatch watch(options.observer);
+  watch.stage("reading", source.rows(), 0, options.modes);
+  const PointSummary summary = summarise(source);
+  auto backend = make_backend({options.backend, options.isa, options.threads});
+  Comm single_process;
+  PotentialRules potential;
+  potential.modes = options.modes;
+  potential.components = std::max<std::size_t>(1, options.components);
+  FitContext context{*backend, single_process, source, summary, options, potential, watch};
+
+  Model model;
+  model.alpha = options.alpha;
+  model.n = summary.rows;
+  model.dimension = summary.dimension;
+  model.mean = summary.mean;
+  model.precision = options.precision.back();
+
+  FinalSolution final = options.beta ? solve_at(context, *options.beta) : search_bandwidth(context);
+  model.beta = final.beta;
+  model.sweep = std::move(final.sweep);
+  model.passes = final.passes;
+  model.full_passes = final.full_passes;
+  model.columns = final.columns;
+  assemble(model, final.solution, *backend, final.rung->points());
+  const SolverOutcome outcome = final.solution.spectrum.outcome;
+  model.outcome = describe(model, options, outcome);
+  if (!final.verdict.empty()) model.outcome = final.verdict + "; " + model.outcome;
+  model.converged = outcome == SolverOutcome::converged && final.admissible;
+  final.rung.reset();
+  if (options.keep_points) model.points = centred_table(source, summary.mean, traits(model.precision).wide_panels);
+  model.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+  model.peak_rss_bytes = peak_resident_bytes();
+  return model;
+}
+
+Model fit(PointsView points, const Options& options) {
+  ViewSource source(points);
+  return fit(source, options);
+}
+
+}  // namespace fd

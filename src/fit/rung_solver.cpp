@@ -1,0 +1,156 @@
+#include "fit/rung_solver.hpp"
+
+#include <chrono>
+#include <cmath>
+
+#include "solver/plan.hpp"
+
+namespace fd {
+namespace {
+
+constexpr std::size_t carried_beyond_modes = 16;
+constexpr double carried_tolerance = 1e-3;  // an extension to other rows is no better than this
+
+}  // namespace
+
+struct RungSolver::Solved {
+  std::unique_ptr<DiffusionOperator> m;
+  Spectrum spectrum;
+  Probe probe;
+  std::vector<double> support;
+};
+
+RungSolver::RungSolver(FitContext& context, std::vector<std::size_t> rows, Precision precision)
+    : context_(context), source_(std::make_unique<CentredSource>(context.source, context.summary, std::move(rows))),
+      points_(context.backend.load(*source_, precision)), space_(context.backend, precision, context.comm) {}
+
+std::vector<double> RungSolver::supports(Panel& vectors, std::size_t modes) {
+  std::vector<double> host(size() * modes), fourth(modes, 0.0), second(modes, 0.0);
+  context_.backend.download(nullptr, {vectors, 0, modes}, host.data());
+  for (std::size_t i = 0; i < size(); ++i)
+    for (std::size_t j = 0; j < modes; ++j) {
+      const double square = host[i * modes + j] * host[i * modes + j];
+      second[j] += square;
+      fourth[j] += square * square;
+    }
+  std::vector<double> support(modes);
+  for (std::size_t j = 0; j < modes; ++j) support[j] = fourth[j] > 0 ? second[j] * second[j] / fourth[j] : 0;
+  return support;
+}
+
+RungSolver::Solved RungSolver::run(double beta, bool values_only, double tolerance) {
+  const auto started = std::chrono::steady_clock::now();
+  const Options& options = context_.options;
+  const double pairs = 0.5 * static_cast<double>(size()) * static_cast<double>(size());
+  ProgressWatch& watch = context_.watch;
+  watch.stage(values_only ? "probe" : "solve", size(), beta, options.modes);
+  watch.pass(pairs);
+
+  Solved solved;
+  solved.m = std::make_unique<DiffusionOperator>(space_, *points_, beta, options.alpha, &watch);
+  DiffusionOperator& m = *solved.m;
+
+  const bool wide = traits(precision()).wide_panels;
+  const SolverPlan plan = plan_solver(options.modes, size(), wide ? 8 : 4, options.memory_bytes / 2, options.block, options.basis);
+  SolverOptions solver;
+  solver.modes = options.modes;
+  solver.carry = carried_beyond_modes;
+  solver.block = plan.block;
+  solver.basis = plan.basis;
+  solver.most_passes = options.max_passes > 0 ? options.max_passes : 50 + 4 * options.modes;
+  solver.tolerance = tolerance;
+  solver.floor = (wide ? 1e-15 : 3e-7);  // of fp64 and fp32 arithmetic; tf32 and bf16 are kept by fp32
+  solver.values_only = values_only;
+  solver.seed = options.seed;
+  if (values_only) {
+    solver.ceiling = 1 - wall_gap(precision(), context_.potential);
+    solver.ceiling_index = context_.potential.components - 1;
+  }
+  solver.progress = [&](const SolverState& state) {
+    watch.now().converged = state.converged;
+    watch.pass(pairs);
+  };
+
+  std::unique_ptr<Panel> start;
+  if (modes_) {  // psi of another bandwidth or rung; v = sqrt(d) psi here
+    start = space_.panel(size(), modes_->columns());
+    context_.backend.scale_rows(m.perron(), *modes_, *start);
+  }
+  solved.spectrum = block_lanczos(space_, m, solver, m.perron().panel, start.get());
+  start.reset();
+  Spectrum& spectrum = solved.spectrum;
+
+  // psi = d^-1/2 v, up to scale, for the next start
+  std::vector<double> host(size());
+  for (std::size_t i = 0; i < size(); ++i) host[i] = 1 / std::sqrt(m.degree()[i]);
+  auto inverse_root = space_.panel(size(), 1);
+  context_.backend.upload(points_.get(), host.data(), *inverse_root);
+  if (spectrum.outcome != SolverOutcome::ceiling) {
+    modes_ = space_.panel(size(), spectrum.vectors->columns());
+    context_.backend.scale_rows(*inverse_root, *spectrum.vectors, *modes_);
+    for (std::size_t i = 0; i < size(); ++i) host[i] = std::pow(m.mass()[i], -options.alpha);
+    if (!weight_) weight_ = space_.panel(size(), 1);
+    context_.backend.upload(points_.get(), host.data(), *weight_);
+    modes_beta_ = beta;
+  }
+
+  Probe& probe = solved.probe;
+  probe.n = size();
+  probe.precision = precision();
+  probe.beta = beta;
+  probe.s_off = m.s_off();
+  probe.s_off_2beta = m.s_off_2beta();
+  probe.eigenvalues = spectrum.values;
+  probe.passes = m.count().passes;
+  if (spectrum.outcome == SolverOutcome::exhausted) probe.outcome = "not converged";
+  complete(probe, context_.potential);
+  solved.support = supports(*spectrum.vectors, std::min<std::size_t>(spectrum.values.size(), spectrum.vectors->columns()));
+  for (const double rows : solved.support)
+    if (rows < localised_rows) ++probe.localised;
+  probe.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+  count_.passes += m.count().passes;
+  count_.columns += m.count().columns;
+  return solved;
+}
+
+Probe RungSolver::probe(double beta) { return run(beta, true, context_.options.tolerance).probe; }
+
+void RungSolver::settle(double beta) { run(beta, false, carried_tolerance); }
+
+Solution RungSolver::solve(double beta) {
+  Solved solved = run(beta, false, context_.options.tolerance);
+  Solution solution;
+  solution.probe = std::move(solved.probe);
+  solution.spectrum = std::move(solved.spectrum);
+  solution.q = solved.m->mass();
+  solution.d = solved.m->degree();
+  solution.perron_residual = solved.m->perron_residual();
+  solution.support = std::move(solved.support);
+  return solution;
+}
+
+void RungSolver::start_from(RungSolver& smaller) {
+  if (!smaller.modes_ || traits(smaller.precision()).wide_panels != traits(precision()).wide_panels) return;
+  // psi(x) = sum_j k(x, j) q_j^-alpha psi_j / sum_j k(x, j) q_j^-alpha, up to 1 / lambda, which a span does not see
+  const std::size_t columns = smaller.modes_->columns();
+  auto in = smaller.space_.panel(smaller.size(), columns + 1);
+  Backend& backend = context_.backend;
+  smaller.space_.combine(*smaller.weight_, Eigen::MatrixXd::Identity(1, 1), {*in, columns, 1});
+  backend.scale_rows(*smaller.weight_, *smaller.modes_, {*in, 0, columns});
+  auto out = space_.panel(size(), columns + 1);
+  context_.watch.stage("extend", size(), smaller.modes_beta_, columns);
+  context_.watch.pass(static_cast<double>(size()) * static_cast<double>(smaller.size()));
+  backend.xgemm(smaller.modes_beta_, *points_, *smaller.points_, *in, *out, &context_.watch);
+  std::vector<double> host(size());
+  backend.download(nullptr, {*out, columns, 1}, host.data());
+  for (double& sum : host) sum = sum > 1e-30 ? 1 / sum : 0;
+  auto inverse = space_.panel(size(), 1);
+  backend.upload(nullptr, host.data(), *inverse);
+  modes_ = space_.panel(size(), columns);
+  backend.scale_rows(*inverse, {*out, 0, columns}, *modes_);
+  count_.passes += 1;
+  extensions_ += 1;
+  count_.columns += columns + 1;
+}
+
+}  // namespace fd

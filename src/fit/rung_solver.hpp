@@ -1,0 +1,81 @@
+// One rung of the ladder: some of the rows, loaded on a back-end in one precision. It probes bandwidths, solves at the accepted
+// one, and hands its modes on: to the next bandwidth as they are, to a larger rung by Nyström extension.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <flashdiffusion/model.hpp>
+#include <flashdiffusion/options.hpp>
+
+#include "device/space.hpp"
+#include "fit/centred_source.hpp"
+#include "fit/progress_watch.hpp"
+#include "flow/potential.hpp"
+#include "operator/diffusion_operator.hpp"
+#include "solver/block_lanczos.hpp"
+
+namespace fd {
+
+// What is the same for all rungs of a fit.
+struct FitContext {
+  Backend& backend;
+  Comm& comm;
+  PointSource& source;
+  const PointSummary& summary;
+  const Options& options;
+  PotentialRules potential;
+  ProgressWatch& watch;
+};
+
+// A solved rung.
+struct Solution {
+  Probe probe;
+  Spectrum spectrum;
+  std::vector<double> q, d;
+  double perron_residual = 0;
+  std::vector<double> support;  // effective number of rows, 1 / sum v^4, of each mode
+};
+
+class RungSolver {
+ public:
+  // `rows`: which, ascending; empty means all.
+  RungSolver(FitContext& context, std::vector<std::size_t> rows, Precision precision);
+
+  std::size_t size() const { return points_->rows(); }
+  Precision precision() const { return space_.precision(); }
+  const Points& points() const { return *points_; }
+
+  // The potential at beta, from eigenvalues known to a percent or better. Starts from what the last probe or solve left.
+  Probe probe(double beta);
+  // The eigenpairs at beta, to the tolerance that was asked for.
+  Solution solve(double beta);
+  // Modes at beta good enough to be carried to a larger rung.
+  void settle(double beta);
+  // Starts from a smaller rung's modes, extended to these rows at that rung's last bandwidth.
+  void start_from(RungSolver& smaller);
+
+  std::size_t passes() const { return count_.passes; }
+  std::size_t columns() const { return count_.columns; }
+  std::size_t extension_passes() const { return extensions_; }  // of passes(): rectangular ones, from a smaller rung
+
+ private:
+  struct Solved;
+  Solved run(double beta, bool values_only, double tolerance);
+  std::vector<double> supports(Panel& vectors, std::size_t modes);
+
+  FitContext& context_;
+  std::unique_ptr<CentredSource> source_;
+  std::unique_ptr<Points> points_;
+  Space space_;
+  PassCount count_;
+  std::size_t extensions_ = 0;
+  // Right eigenvectors of the last bandwidth and its weights q^-alpha: what a warm start carries.
+  std::unique_ptr<Panel> modes_, weight_;
+  double modes_beta_ = 0;
+};
+
+// Modes that live on fewer rows than this count as localised.
+inline constexpr double localised_rows = 8;
+
+}  // namespace fd

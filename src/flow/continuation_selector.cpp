@@ -1,0 +1,56 @@
+// The non-dyadic continuation: beta grows by 1.5 (fast), 1.2 (slow) or 1.05 (crawl) until the Perron wall; the last safe probe
+// is the answer. The potential takes no part.
+//
+// Rule. Nearness = perron_gap / (kappa eta): fast above 100, slow above 10, crawl below. A probe that took more than twice the
+// median passes of the earlier ones makes the step one notch slower. It ends at the wall or a failed probe, at beta_max, or
+// once nearness is 5 or less: from there the wall is a few crawls away and nothing more is resolved on the way.
+#include <algorithm>
+#include <cmath>
+
+#include "flow/selectors.hpp"
+
+namespace fd::flow {
+namespace {
+
+constexpr double ratios[] = {1.5, 1.2, 1.05};
+constexpr double near_wall = 5;
+
+double nearness(const Probe& probe, const FlowRules& rules) {
+  return probe.perron_gap / wall_gap(probe.precision, rules.potential);
+}
+
+bool laborious(const std::vector<Probe>& history) {
+  if (history.size() < 2) return false;
+  std::vector<std::size_t> earlier;
+  for (std::size_t i = 0; i + 1 < history.size(); ++i) earlier.push_back(history[i].passes);
+  std::nth_element(earlier.begin(), earlier.begin() + static_cast<std::ptrdiff_t>(earlier.size() / 2), earlier.end());
+  return history.back().passes > 2 * earlier[earlier.size() / 2];
+}
+
+}  // namespace
+
+Step continuation_step(const std::vector<Probe>& history, const FlowRules& rules) {
+  if (history.empty()) return probe_at(rules.beta_start, "start");
+  for (std::size_t i = 0; i < history.size(); ++i) {
+    if (!past_wall(history[i], rules) && usable(history[i])) continue;
+    if (i == 0)
+      return give_up_at(history[0].beta, "the first probe, at beta = " + number(history[0].beta) +
+                                             ", is past the Perron wall or failed; give a smaller --beta0");
+    return accept_at(history[i - 1].beta, "precision", "last safe probe before beta = " + number(history[i].beta));
+  }
+  const Probe& last = history.back();
+  const double distance = nearness(last, rules);
+  if (distance <= near_wall)
+    return accept_at(last.beta, "precision", "the Perron gap is within " + number(near_wall) + " kappa eta of the wall");
+  if (last.beta >= rules.beta_max * (1 - 1e-9))
+    return accept_at(last.beta, "edge", "the wall was not met up to beta = " + number(last.beta) + "; raise --beta-max");
+  if (history.size() >= rules.most_probes)
+    return accept_at(last.beta, "edge",
+                     "the wall was not met in " + std::to_string(history.size()) + " probes up to beta = " + number(last.beta) +
+                         "; give a larger --beta0");
+  int notch = distance > 100 ? 0 : distance > 10 ? 1 : 2;
+  if (laborious(history)) notch = std::min(notch + 1, 2);
+  return probe_at(std::min(last.beta * ratios[notch], rules.beta_max), notch == 0 ? "fast" : notch == 1 ? "slow" : "crawl");
+}
+
+}  // namespace fd::flow

@@ -1,0 +1,40 @@
+// Nothing admissible yet: walls, failures and localised modes all give way to a broader kernel, so the search goes down by
+// factors of four until something is, or until it is clear that nothing will be.
+#include <algorithm>
+#include <cmath>
+
+#include "flow/selectors.hpp"
+
+namespace fd::flow {
+
+Step descend(const Landscape& land, const FlowRules& rules) {
+  const Mark& lowest = land.marks.front();
+  const double bottom = std::max(std::log(rules.beta_min), std::log(rules.beta_start) - span);
+  const auto any = [&](Ground ground) {
+    return std::any_of(land.marks.begin(), land.marks.end(), [&](const Mark& m) { return m.ground == ground; });
+  };
+  // A wall has another side; failures and localised modes may be everywhere.
+  const std::size_t patience = any(Ground::wall) ? rules.most_probes : any(Ground::localised) ? 10 : 8;
+  if (land.retry && land.probes < rules.most_probes) return probe_at(std::exp(*land.retry), "a probe failed: try beside it");
+  if (land.probes < std::min(rules.most_probes, patience) && lowest.x > bottom + 1e-9) {
+    const double x = lowest.x - long_step;
+    return probe_at(std::exp(x < bottom + 0.05 ? bottom : x), "nothing admissible yet: a broader kernel");
+  }
+  const Mark* least_bad = &lowest;
+  for (const Mark& m : land.marks) {
+    if (m.ground != Ground::localised) continue;
+    if (least_bad->ground != Ground::localised || m.probe->localised < least_bad->probe->localised) least_bad = &m;
+  }
+  const double beta = least_bad->probe->beta;
+  if (least_bad->ground == Ground::localised)
+    return give_up_at(beta, "modes sit on a few rows at every bandwidth tried, down to beta = " + number(lowest.probe->beta) +
+                                "; leave sparse rows out with --trim auto, or take --select minimum");
+  if (least_bad->ground == Ground::wall)
+    return give_up_at(
+        beta, "the Perron gap is below what the precision resolves at every bandwidth tried, down to beta = " + number(beta) +
+                  ": the rows fall into separate components or hold isolated points; try --components, --trim auto or a higher "
+                  "precision");
+  return give_up_at(beta, "no probe succeeded, down to beta = " + number(beta) + "; allow more passes, or check the rows");
+}
+
+}  // namespace fd::flow

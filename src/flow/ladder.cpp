@@ -1,0 +1,106 @@
+#include "flow/ladder.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include <flashdiffusion/error.hpp>
+
+#include "base/random.hpp"
+
+namespace fd {
+namespace {
+
+constexpr std::uint64_t sample_stream = 0x6c616464;
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
+
+std::vector<Rung> rungs(std::size_t n, std::size_t smallest, double ratio, const std::vector<Precision>& cascade) {
+  if (!(ratio > 1)) throw Error(Failure::misuse, "the ladder needs a ratio above 1 between its rungs");
+  if (cascade.empty())
+    throw Error(Failure::misuse, "the cascade names no precision", "give at least one, as in --precision fp32");
+  std::vector<std::size_t> below;
+  const double room = std::max(ratio / 2, 1.0);
+  for (double size = static_cast<double>(std::max<std::size_t>(smallest, 1)); size * room <= static_cast<double>(n);
+       size *= ratio) {
+    const auto rounded = static_cast<std::size_t>(std::llround(size));
+    if (rounded < n && (below.empty() || rounded > below.back())) below.push_back(rounded);
+  }
+  std::vector<Rung> result;
+  for (std::size_t level = 0; level < cascade.size(); ++level) {
+    const bool last = level + 1 == cascade.size();
+    if (!below.empty() && level == 0)
+      for (std::size_t size : below) result.push_back({size, cascade[level]});
+    else if (!below.empty()) result.push_back({below.back(), cascade[level]});
+    if (last || below.empty()) result.push_back({n, cascade[level]});
+  }
+  return result;
+}
+
+// Row i has the key Philox(seed, i); the sample is the n rows of least key. The n-th key is found on a copy of the keys, the
+// rows at or below it are then met in ascending order; equal keys go by row number.
+std::vector<std::size_t> nested_sample(std::size_t total, std::size_t n, std::uint64_t seed) {
+  if (n > total) throw Error(Failure::misuse, "a sample of " + std::to_string(n) + " rows was asked of " + std::to_string(total));
+  std::vector<std::size_t> sample;
+  if (n == 0) return sample;
+  sample.reserve(n);
+  const Random random(seed, sample_stream);
+  const auto key = [&](std::size_t row) {
+    const auto b = random.bits(row);
+    return std::uint64_t{b[0]} << 32 | b[1];
+  };
+  std::uint64_t threshold = 0;
+  std::size_t equal_wanted = 0;
+  {
+    std::vector<std::uint64_t> keys(total);
+    for (std::size_t row = 0; row < total; ++row) keys[row] = key(row);
+    const auto nth = keys.begin() + static_cast<std::ptrdiff_t>(n - 1);
+    std::nth_element(keys.begin(), nth, keys.end());
+    threshold = *nth;
+    equal_wanted = static_cast<std::size_t>(std::count(keys.begin(), nth + 1, threshold));
+  }
+  for (std::size_t row = 0; row < total && sample.size() < n; ++row) {
+    const std::uint64_t k = key(row);
+    if (k < threshold) sample.push_back(row);
+    else if (k == threshold && equal_wanted > 0) sample.push_back(row), --equal_wanted;
+  }
+  return sample;
+}
+
+// Least squares of y = log beta on x = log n; the standard error is sqrt(residual / (m - 2) / sum (x - mean)^2).
+Exponent fit_exponent(const Optima& optima) {
+  const double m = static_cast<double>(optima.size());
+  double x_mean = 0, y_mean = 0;
+  for (const auto& [n, beta] : optima) x_mean += std::log(static_cast<double>(n)) / m, y_mean += std::log(beta) / m;
+  double xx = 0, xy = 0;
+  for (const auto& [n, beta] : optima) {
+    const double x = std::log(static_cast<double>(n)) - x_mean;
+    xx += x * x;
+    xy += x * (std::log(beta) - y_mean);
+  }
+  if (optima.size() < 2 || !(xx > 0)) return {nan, nan};
+  const double slope = xy / xx;
+  if (optima.size() < 3) return {slope, nan};
+  double residual = 0;
+  for (const auto& [n, beta] : optima) {
+    const double miss = std::log(beta) - y_mean - slope * (std::log(static_cast<double>(n)) - x_mean);
+    residual += miss * miss;
+  }
+  return {slope, std::sqrt(residual / (m - 2) / xx)};
+}
+
+double carried_beta(const Optima& optima, std::size_t next_n, double d_hat) {
+  if (optima.empty()) throw Error(Failure::misuse, "there is no smaller rung to carry a bandwidth from");
+  double exponent = 2 / (std::max(std::isfinite(d_hat) ? d_hat : 6.0, 0.0) + 5);
+  if (optima.size() >= 2) {
+    const std::size_t used = std::min<std::size_t>(optima.size(), 3);
+    const double fitted = fit_exponent(Optima(optima.end() - static_cast<std::ptrdiff_t>(used), optima.end())).value;
+    if (std::isfinite(fitted)) exponent = std::clamp(fitted, 0.0, 0.5);
+  }
+  const auto& [n, beta] = optima.back();
+  return beta * std::pow(static_cast<double>(next_n) / static_cast<double>(n), exponent);
+}
+
+}  // namespace fd

@@ -1,0 +1,182 @@
+#include "io/hdf5_points.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "io/bytes.hpp"
+#include "io/hdf5_handle.hpp"
+#include "io/npy_header.hpp"
+
+namespace fd {
+namespace {
+
+struct Candidate {
+  std::string path;
+  std::vector<std::uint64_t> shape;
+  bool numeric = false;
+};
+
+std::vector<std::uint64_t> shape_of(hid_t dataset) {
+  const Hdf5 space(H5Dget_space(dataset), H5Sclose);
+  const int rank = space ? H5Sget_simple_extent_ndims(space) : -1;
+  std::vector<hsize_t> extents(rank > 0 ? static_cast<std::size_t>(rank) : 0);
+  if (rank > 0) H5Sget_simple_extent_dims(space, extents.data(), nullptr);
+  return {extents.begin(), extents.end()};
+}
+
+// Class of the numbers; an enumeration (how booleans are stored) counts as its integers.
+H5T_class_t class_of(hid_t type) {
+  const H5T_class_t found = H5Tget_class(type);
+  return found == H5T_ENUM ? H5T_INTEGER : found;
+}
+
+Candidate describe(hid_t file, const std::string& path) {
+  const Hdf5 dataset(H5Dopen2(file, path.c_str(), H5P_DEFAULT), H5Dclose);
+  if (!dataset) return {path, {}, false};
+  const Hdf5 type(H5Dget_type(dataset), H5Tclose);
+  const H5T_class_t found = type ? class_of(type) : H5T_NO_CLASS;
+  return {path, shape_of(dataset), found == H5T_INTEGER || found == H5T_FLOAT};
+}
+
+std::vector<Candidate> tables_of(hid_t file) {
+  std::vector<std::string> paths;
+  const auto visit = [](hid_t, const char* name, const H5L_info_t* link, void* to) -> herr_t {
+    if (link->type == H5L_TYPE_HARD) static_cast<std::vector<std::string>*>(to)->push_back(std::string("/") + name);
+    return 0;
+  };
+  H5Lvisit(file, H5_INDEX_NAME, H5_ITER_INC, visit, &paths);
+  std::vector<Candidate> tables;
+  for (const std::string& path : paths)
+    if (Candidate found = describe(file, path); found.numeric && found.shape.size() == 2) tables.push_back(std::move(found));
+  return tables;
+}
+
+std::string listing(const std::vector<Candidate>& tables) {
+  constexpr std::size_t most = 20;
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < std::min(most, tables.size()); ++i)
+    lines.push_back(fmt::format("{} {}", tables[i].path, shape_text(tables[i].shape)));
+  if (tables.size() > most) lines.push_back(fmt::format("and {} more", tables.size() - most));
+  return fmt::format("{}", fmt::join(lines, ", "));
+}
+
+H5O_type_t kind_of(hid_t file, const std::string& path) {
+  const Hdf5 object(H5Oopen(file, path.c_str(), H5P_DEFAULT), H5Oclose);
+  if (!object) return H5O_TYPE_UNKNOWN;
+  const H5I_type_t type = H5Iget_type(object);
+  return type == H5I_DATASET ? H5O_TYPE_DATASET : type == H5I_GROUP ? H5O_TYPE_GROUP : H5O_TYPE_NAMED_DATATYPE;
+}
+
+std::string choose(hid_t file, const std::string& path) {
+  const std::string_view suffix = ".h5ad";
+  const bool annotated = path.size() > suffix.size() && path.compare(path.size() - suffix.size(), suffix.size(), suffix) == 0;
+  if (annotated)
+    for (const char* usual : {"/obsm/X_pca", "/X"})
+      if (kind_of(file, usual) == H5O_TYPE_DATASET) return usual;
+  const std::vector<Candidate> tables = tables_of(file);
+  if (tables.size() == 1) return tables[0].path;
+  if (tables.empty())
+    throw Error(Failure::input, fmt::format("{} holds no two-dimensional dataset of numbers", path),
+                annotated ? "its X is sparse: run a PCA first, which fills /obsm/X_pca"
+                          : "name a dataset, or write one of shape (points, dimension)");
+  throw Error(Failure::input, fmt::format("{} holds several tables: {}", path, listing(tables)),
+              fmt::format("name one of them: {}:{}", path, tables[0].path));
+}
+
+class Hdf5Source final : public PointSource {
+ public:
+  Hdf5Source(const std::string& path, const std::string& wanted) : name_(path) {
+    if (FileBytes(path).size() == 0) throw Error(Failure::input, fmt::format("{} is empty (0 bytes)", path), "write it again");
+    file_ = Hdf5(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+    if (!file_)
+      throw Error(Failure::input, fmt::format("{} is not an HDF5 file, or was cut short", path),
+                  "copy or write it again, or correct its suffix");
+    const std::string chosen = wanted.empty() ? choose(file_, path) : wanted[0] == '/' ? wanted : "/" + wanted;
+    name_ = path + ":" + chosen;
+    open(path, chosen);
+  }
+
+  std::size_t rows() const override { return rows_; }
+  std::size_t dimension() const override { return dimension_; }
+  bool exact_in_float() const override { return exact_; }
+
+  void read(std::size_t first, std::size_t count, double* out) override {
+    if (count == 0 || dimension_ == 0) return;
+    const Hdf5Silence silence;
+    const hsize_t start[2] = {first, 0}, extent[2] = {count, dimension_};
+    const Hdf5 from(H5Dget_space(dataset_), H5Sclose), to(H5Screate_simple(2, extent, nullptr), H5Sclose);
+    if (!from || !to || H5Sselect_hyperslab(from, H5S_SELECT_SET, start, nullptr, extent, nullptr) < 0 ||
+        H5Dread(dataset_, H5T_NATIVE_DOUBLE, to, from, H5P_DEFAULT, out) < 0)
+      throw Error(Failure::io, fmt::format("{}: rows {} to {} cannot be read", name_, first, first + count - 1),
+                  "the file is damaged, or was written with a compression that this HDF5 does not have (h5repack can change it)");
+  }
+
+ private:
+  void open(const std::string& path, const std::string& chosen) {
+    const H5O_type_t kind = kind_of(file_, chosen);
+    if (kind == H5O_TYPE_UNKNOWN) {
+      const auto tables = tables_of(file_);
+      throw Error(Failure::input,
+                  fmt::format("{} holds no dataset {}; its tables: {}", path, chosen, tables.empty() ? "none" : listing(tables)),
+                  "check the spelling");
+    }
+    if (kind != H5O_TYPE_DATASET) {
+      const bool sparse = H5Lexists(file_, (chosen + "/indptr").c_str(), H5P_DEFAULT) > 0;
+      throw Error(Failure::input, fmt::format("{}: {} is {}, not a table", path, chosen, sparse ? "a sparse matrix" : "a group"),
+                  sparse ? "use a dense reduction of it, such as /obsm/X_pca"
+                         : fmt::format("the file's tables: {}", listing(tables_of(file_))));
+    }
+    dataset_ = Hdf5(H5Dopen2(file_, chosen.c_str(), H5P_DEFAULT), H5Dclose);
+    const Hdf5 type(dataset_ ? H5Dget_type(dataset_) : -1, H5Tclose);
+    if (!type)
+      throw Error(Failure::input, fmt::format("{} cannot be opened", name_), "the file is damaged: copy or write it again");
+    const H5T_class_t found = class_of(type);
+    if (found != H5T_INTEGER && found != H5T_FLOAT)
+      throw Error(Failure::input, fmt::format("{} does not hold real numbers", name_), "write it as floating-point numbers");
+    const auto shape = shape_of(dataset_);
+    if (shape.size() != 2) throw not_a_table(name_, shape);
+    rows_ = shape[0];
+    dimension_ = shape[1];
+    const std::size_t size = H5Tget_size(type);
+    exact_ = found == H5T_FLOAT ? size <= 4 : size <= 2;
+    widen_cache(chosen, size);
+  }
+
+  // Rows are read in order, so one row of chunks must stay unpacked between two reads; HDF5's default cache of 1 MiB may not
+  // hold it, and each chunk would then be unpacked many times.
+  void widen_cache(const std::string& chosen, std::size_t size) {
+    const Hdf5 creation(H5Dget_create_plist(dataset_), H5Pclose);
+    hsize_t chunk[2] = {};
+    if (!creation || H5Pget_layout(creation) != H5D_CHUNKED || H5Pget_chunk(creation, 2, chunk) != 2 || chunk[1] == 0) return;
+    const hsize_t across = (dimension_ + chunk[1] - 1) / chunk[1];
+    const double needed =
+        2.0 * static_cast<double>(chunk[0]) * static_cast<double>(chunk[1] * across) * static_cast<double>(size);
+    constexpr double most = 256.0 * 1024 * 1024;
+    if (needed <= 1024 * 1024 || needed > most) return;
+    const Hdf5 access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
+    H5Pset_chunk_cache(access, 10007, static_cast<std::size_t>(needed), 1.0);
+    dataset_.close();  // HDF5 keeps the cache of a dataset that is open already
+    dataset_ = Hdf5(H5Dopen2(file_, chosen.c_str(), access), H5Dclose);
+    if (!dataset_)
+      throw Error(Failure::input, fmt::format("{} cannot be opened", name_), "the file is damaged: copy or write it again");
+  }
+
+  std::string name_;
+  Hdf5 file_, dataset_;
+  std::size_t rows_ = 0, dimension_ = 0;
+  bool exact_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<PointSource> open_hdf5_points(const std::string& path, const std::string& dataset) {
+  const Hdf5Silence silence;
+  return std::make_unique<Hdf5Source>(path, dataset);
+}
+
+}  // namespace fd

@@ -1,0 +1,16 @@
+// Points in a dataset of an HDF5 file (also AnnData's .h5ad), read by hyperslab: the whole is never copied. Any integer, boolean
+// or floating type that HDF5 converts to double, any layout and filter this HDF5 has.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <flashdiffusion/points.hpp>
+
+namespace fd {
+
+// Without a dataset: the only table of numbers in the file; in an AnnData file /obsm/X_pca, else a dense /X. Otherwise the error
+// lists what there is, with shapes.
+std::unique_ptr<PointSource> open_hdf5_points(const std::string& path, const std::string& dataset);
+
+}  // namespace fd

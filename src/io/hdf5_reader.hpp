@@ -1,0 +1,41 @@
+// Reads named attributes and arrays of an HDF5 file. What is missing, of another shape or unreadable throws Error(input) that
+// names file and place. Knows nothing of models.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <flashdiffusion/points.hpp>
+
+#include "io/hdf5_handle.hpp"
+
+namespace fd {
+
+class Hdf5Reader {
+ public:
+  explicit Hdf5Reader(const std::string& path);
+
+  bool has_attribute(const std::string& object, const std::string& name) const;
+  std::string text_attribute(const std::string& object, const std::string& name) const;
+  double real_attribute(const std::string& object, const std::string& name) const;
+  std::int64_t integer_attribute(const std::string& object, const std::string& name) const;  // booleans too
+
+  bool has(const std::string& path) const;
+  std::vector<std::uint64_t> shape(const std::string& path) const;
+  std::vector<double> reals(const std::string& path) const;
+  std::vector<std::int64_t> integers(const std::string& path) const;
+  std::vector<std::string> texts(const std::string& path) const;  // fixed length; a scalar is a column of one
+  Table table(const std::string& path) const;                     // float where it is stored so, double otherwise
+
+ private:
+  Hdf5 open(const std::string& path) const;
+  void read(const std::string& path, hid_t dataset, hid_t memory, void* out) const;
+  [[noreturn]] void damaged(const std::string& where) const;
+
+  Hdf5Silence silence_;
+  std::string path_;
+  Hdf5 file_;
+};
+
+}  // namespace fd

@@ -1,0 +1,237 @@
+// The model file: what is where in it, written and read. One function a direction; the two read like one table.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <new>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <flashdiffusion/error.hpp>
+#include <flashdiffusion/model.hpp>
+
+#include "io/atomic_file.hpp"
+#include "io/hdf5_reader.hpp"
+#include "io/hdf5_writer.hpp"
+
+namespace fd {
+namespace {
+
+constexpr const char* format_name = "flashdiffusion-model";
+constexpr std::int64_t format_version = 1;
+
+struct RealColumn {
+  const char* name;
+  double Probe::*member;
+};
+constexpr RealColumn real_columns[] = {
+    {"beta", &Probe::beta},     {"s_off", &Probe::s_off},     {"s_off_2beta", &Probe::s_off_2beta},
+    {"n_eff", &Probe::n_eff},   {"d_hat", &Probe::d_hat},     {"perron_gap", &Probe::perron_gap},
+    {"v_bias", &Probe::v_bias}, {"v_stat", &Probe::v_stat},   {"v_mach", &Probe::v_mach},
+    {"v", &Probe::v},           {"seconds", &Probe::seconds},
+};
+struct CountColumn {
+  const char* name;
+  std::size_t Probe::*member;
+};
+constexpr CountColumn count_columns[] = {{"n", &Probe::n}, {"localised", &Probe::localised}, {"passes", &Probe::passes}};
+
+std::int64_t signed_count(std::uint64_t count) { return static_cast<std::int64_t>(count); }
+
+// The first thing in a model that contradicts its own sizes; empty where all fits together. Arrays may be absent.
+std::string contradiction(const Model& model) {
+  const auto differs = [](std::size_t there, std::size_t wanted) { return there != 0 && there != wanted; };
+  if (model.residuals.size() != model.modes()) return "residuals and eigenvalues differ in number";
+  if (differs(model.q.size(), model.n)) return "q has another length than n";
+  if (differs(model.d.size(), model.n)) return "d has another length than n";
+  if (differs(model.mean.size(), model.dimension)) return "mean has another length than the dimension";
+  if (!model.psi.empty() && (model.psi.rows() != model.n || model.psi.columns() != model.modes())) return "psi is not n × modes";
+  if (!model.points.empty() && (model.points.rows() != model.n || model.points.columns() != model.dimension))
+    return "points are not n × dimension";
+  return {};
+}
+
+void write_table_to(Hdf5Writer& out, const std::string& path, const Table& table) {
+  table.visit([&](const auto& values) { out.array(path, {table.rows(), table.columns()}, values.data()); });
+}
+
+void write_sweep(Hdf5Writer& out, const std::vector<Probe>& sweep) {
+  const std::size_t probes = sweep.size();
+  out.group("/sweep");
+  for (const auto& column : count_columns) {
+    std::vector<std::int64_t> values;
+    values.reserve(probes);
+    for (const Probe& probe : sweep) values.push_back(signed_count(probe.*column.member));
+    out.array(std::string("/sweep/") + column.name, {probes}, values.data());
+  }
+  for (const auto& column : real_columns) {
+    std::vector<double> values;
+    values.reserve(probes);
+    for (const Probe& probe : sweep) values.push_back(probe.*column.member);
+    out.array(std::string("/sweep/") + column.name, {probes}, values.data());
+  }
+  std::vector<std::string> precisions, outcomes;
+  std::size_t most = 0;
+  for (const Probe& probe : sweep) {
+    precisions.emplace_back(traits(probe.precision).name);
+    outcomes.push_back(probe.outcome);
+    most = std::max(most, probe.eigenvalues.size());
+  }
+  out.text("/sweep/precision", precisions);
+  out.text("/sweep/outcome", outcomes);
+  std::vector<double> eigenvalues(probes * most, std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t i = 0; i < probes; ++i)
+    std::copy(sweep[i].eigenvalues.begin(), sweep[i].eigenvalues.end(),
+              eigenvalues.begin() + static_cast<std::ptrdiff_t>(i * most));
+  out.array("/sweep/eigenvalues", {probes, most}, eigenvalues.data());
+}
+
+std::vector<Probe> read_sweep(const Hdf5Reader& in, const std::string& path) {
+  const auto refuse = [&](const std::string& what) {
+    return Error(Failure::input, fmt::format("{} is damaged: /sweep/{} does not fit the other columns", path, what),
+                 "repeat the fit");
+  };
+  const auto precisions = in.texts("/sweep/precision");
+  const auto outcomes = in.texts("/sweep/outcome");
+  std::vector<Probe> sweep(precisions.size());
+  if (outcomes.size() != sweep.size()) throw refuse("outcome");
+  for (const auto& column : count_columns) {
+    const auto values = in.integers(std::string("/sweep/") + column.name);
+    if (values.size() != sweep.size()) throw refuse(column.name);
+    for (std::size_t i = 0; i < sweep.size(); ++i) sweep[i].*column.member = static_cast<std::size_t>(values[i]);
+  }
+  for (const auto& column : real_columns) {
+    const auto values = in.reals(std::string("/sweep/") + column.name);
+    if (values.size() != sweep.size()) throw refuse(column.name);
+    for (std::size_t i = 0; i < sweep.size(); ++i) sweep[i].*column.member = values[i];
+  }
+  const Table eigenvalues = in.table("/sweep/eigenvalues");
+  if (eigenvalues.rows() != sweep.size()) throw refuse("eigenvalues");
+  for (std::size_t i = 0; i < sweep.size(); ++i) {
+    sweep[i].precision = precision_from_name(precisions[i]);
+    sweep[i].outcome = outcomes[i];
+    for (std::size_t j = 0; j < eigenvalues.columns(); ++j) sweep[i].eigenvalues.push_back(eigenvalues(i, j));
+    while (!sweep[i].eigenvalues.empty() && std::isnan(sweep[i].eigenvalues.back())) sweep[i].eigenvalues.pop_back();
+  }
+  return sweep;
+}
+
+void check_format(const Hdf5Reader& in, const std::string& path) {
+  if (!in.has_attribute("/", "format") || !in.has_attribute("/", "format_version") ||
+      in.text_attribute("/", "format") != format_name)
+    throw Error(Failure::input, fmt::format("{} is not a flashdiffusion model", path), "name a file that fit wrote");
+  const std::int64_t found = in.integer_attribute("/", "format_version");
+  if (found > format_version)
+    throw Error(
+        Failure::input,
+        fmt::format("{} was written by a newer flashdiffusion (format {}; this one reads up to {})", path, found, format_version),
+        "update flashdiffusion, or repeat the fit with this version");
+  if (found < 1)
+    throw Error(Failure::input, fmt::format("{} has format version {}, which never was", path, found), "repeat the fit");
+}
+
+Model read_model(const std::string& path, bool with_arrays) {
+  const Hdf5Reader in(path);
+  check_format(in, path);
+  const auto count = [&](const char* name) {
+    const std::int64_t value = in.integer_attribute("/", name);
+    if (value < 0)
+      throw Error(Failure::input, fmt::format("{} is damaged: attribute {} is {}", path, name, value), "repeat the fit");
+    return static_cast<std::size_t>(value);
+  };
+  Model model;
+  model.kernel = in.text_attribute("/", "kernel");
+  model.beta = in.real_attribute("/", "beta");
+  model.alpha = in.real_attribute("/", "alpha");
+  model.n = count("n");
+  model.dimension = count("dimension");
+  model.precision = precision_from_name(in.text_attribute("/", "precision"));
+  model.converged = in.integer_attribute("/", "converged") != 0;
+  model.outcome = in.text_attribute("/", "outcome");
+  model.perron = in.real_attribute("/", "perron");
+  model.perron_residual = in.real_attribute("/", "perron_residual");
+  model.passes = count("passes");
+  model.full_passes = count("full_passes");
+  model.columns = count("columns");
+  model.eigenvalues = in.reals("/eigenvalues");
+  model.residuals = in.reals("/residuals");
+  if (in.has("/mean")) model.mean = in.reals("/mean");
+  model.sweep = read_sweep(in, path);
+  const auto provenance = in.texts("/provenance");
+  if (!provenance.empty()) model.provenance = provenance[0];
+  model.seconds = in.real_attribute("/provenance", "seconds");
+  model.peak_rss_bytes = static_cast<std::uint64_t>(in.integer_attribute("/provenance", "peak_rss_bytes"));
+  if (with_arrays) {
+    model.q = in.reals("/q");
+    model.d = in.reals("/d");
+    model.psi = in.table("/psi");
+    if (in.has("/points")) model.points = in.table("/points");
+  }
+  std::string wrong = contradiction(model);
+  if (count("modes") != model.modes()) wrong = "eigenvalues and the attribute modes differ";
+  if (!wrong.empty()) throw Error(Failure::input, fmt::format("{} is damaged: {}", path, wrong), "repeat the fit");
+  return model;
+}
+
+}  // namespace
+
+void save_model(const Model& model, const std::string& path) {
+  if (const std::string wrong = contradiction(model); !wrong.empty())
+    throw Error(Failure::misuse, "the model cannot be saved: " + wrong);
+  AtomicFile file(path);
+  const auto size_of = [](const Table& table) { return std::uint64_t{table.rows()} * table.columns() * (table.wide() ? 8 : 4); };
+  const std::uint64_t bytes = size_of(model.psi) + size_of(model.points) +
+                              8 * (model.q.size() + model.d.size() + model.mean.size()) + model.provenance.size() +
+                              model.sweep.size() * (256 + 8 * model.modes());
+  Hdf5Writer out(file.temporary(), path, bytes);
+  out.attribute("/", "format", std::string(format_name));
+  out.attribute("/", "format_version", format_version);
+  out.attribute("/", "kernel", model.kernel);
+  out.attribute("/", "beta", model.beta);
+  out.attribute("/", "alpha", model.alpha);
+  out.attribute("/", "n", signed_count(model.n));
+  out.attribute("/", "dimension", signed_count(model.dimension));
+  out.attribute("/", "modes", signed_count(model.modes()));
+  out.attribute("/", "precision", std::string(traits(model.precision).name));
+  out.attribute("/", "converged", model.converged);
+  out.attribute("/", "outcome", model.outcome);
+  out.attribute("/", "perron", model.perron);
+  out.attribute("/", "perron_residual", model.perron_residual);
+  out.attribute("/", "passes", signed_count(model.passes));
+  out.attribute("/", "full_passes", signed_count(model.full_passes));
+  out.attribute("/", "columns", signed_count(model.columns));
+  out.array("/eigenvalues", {model.modes()}, model.eigenvalues.data());
+  out.array("/residuals", {model.modes()}, model.residuals.data());
+  write_table_to(out, "/psi", model.psi);
+  out.array("/q", {model.q.size()}, model.q.data());
+  out.array("/d", {model.d.size()}, model.d.data());
+  if (!model.points.empty()) write_table_to(out, "/points", model.points);
+  if (!model.mean.empty()) out.array("/mean", {model.mean.size()}, model.mean.data());
+  write_sweep(out, model.sweep);
+  // What the clock decides stands last and by itself: two fits of the same points differ here and in /sweep/seconds only.
+  out.text("/provenance", model.provenance);
+  out.attribute("/provenance", "seconds", model.seconds);
+  out.attribute("/provenance", "peak_rss_bytes", signed_count(model.peak_rss_bytes));
+  out.close();
+  file.commit();
+}
+
+Model load_model(const std::string& path, bool with_arrays) {
+  try {
+    return read_model(path, with_arrays);
+  } catch (const std::bad_alloc&) {
+    throw Error(Failure::memory, fmt::format("not enough memory to load {}", path),
+                "close other programs, or use a machine with more memory");
+  } catch (const std::length_error&) {
+    throw Error(Failure::input, fmt::format("{} is damaged: it claims more numbers than any memory holds", path),
+                "repeat the fit");
+  } catch (const Error& error) {
+    if (error.kind() != Failure::misuse) throw;
+    throw Error(Failure::input, fmt::format("{}: {}", path, error.what()),
+                "the file is damaged or comes from a newer flashdiffusion");
+  }
+}
+
+}  // namespace fd

@@ -1,0 +1,16 @@
+// Points in a .npy array, in a file or in memory (a member of a .npz). Rows are read where they are asked for; the whole is
+// never copied. C and Fortran order, either byte order, real and integer types of any width.
+#pragma once
+
+#include <memory>
+
+#include <flashdiffusion/points.hpp>
+
+#include "io/bytes.hpp"
+
+namespace fd {
+
+// Throws Error(input) where the header is damaged, lies about the size, or does not describe a table of numbers.
+std::unique_ptr<PointSource> open_npy(std::unique_ptr<Bytes> bytes);
+
+}  // namespace fd

@@ -1,0 +1,199 @@
+#include "io/open_points.hpp"
+
+#include <sys/stat.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <new>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "io/bytes.hpp"
+#include "io/hdf5_points.hpp"
+#include "io/npy.hpp"
+#include "io/npz.hpp"
+#include "io/text.hpp"
+
+namespace fd {
+namespace {
+
+using Source = std::unique_ptr<PointSource>;
+
+struct Format {
+  std::string_view name;
+  std::array<std::string_view, 3> suffixes;
+  std::string_view magic;  // first bytes, where the suffix says nothing; empty: none
+  bool has_parts;          // "file:part" is understood
+  Source (*open)(const std::string& path, const std::string& part);
+};
+
+const std::array<Format, 4> formats = {{
+    {"NumPy array",
+     {".npy"},
+     "\x93NUMPY",
+     false,
+     [](const std::string& path, const std::string&) { return open_npy(std::make_unique<FileBytes>(path)); }},
+    {"NumPy archive", {".npz"}, "PK\x03\x04", true, open_npz},
+    {"HDF5", {".h5", ".hdf5", ".h5ad"}, "\x89HDF\r\n\x1a\n", true, open_hdf5_points},
+    {"text", {".csv", ".tsv", ".txt"}, "", false, [](const std::string& path, const std::string&) { return open_text(path); }},
+}};
+
+const Format* by_suffix(std::string_view path) {
+  const auto ends_in = [&](std::string_view suffix) {
+    return !suffix.empty() && path.size() >= suffix.size() &&
+           std::equal(suffix.begin(), suffix.end(), path.end() - static_cast<std::ptrdiff_t>(suffix.size()),
+                      [](char a, char b) { return a == std::tolower(static_cast<unsigned char>(b)); });
+  };
+  for (const Format& format : formats)
+    if (std::any_of(format.suffixes.begin(), format.suffixes.end(), ends_in)) return &format;
+  return nullptr;
+}
+
+const Format& by_magic(const std::string& path) {
+  const FileBytes file(path);
+  char start[8] = {};
+  const std::size_t there = static_cast<std::size_t>(std::min<std::uint64_t>(file.size(), sizeof start));
+  file.read(0, there, start);
+  for (const Format& format : formats)
+    if (!format.magic.empty() && std::string_view(start, there).substr(0, format.magic.size()) == format.magic) return format;
+  std::string known;
+  for (const Format& format : formats)
+    for (const std::string_view suffix : format.suffixes)
+      if (!suffix.empty()) known += (known.empty() ? "" : " ") + std::string(suffix);
+  const bool packed = std::string_view(start, there).substr(0, 2) == "\x1f\x8b";
+  throw Error(Failure::input, fmt::format("{}: neither its suffix nor its first bytes tell what it is", path),
+              packed ? "it is compressed: unpack it first (gunzip -c FILE | flashdiffusion fit - ...)"
+                     : fmt::format("known suffixes: {}; or '-' for text on standard input", known));
+}
+
+bool exists(const std::string& path, struct stat* status) { return ::stat(path.c_str(), status) == 0; }
+
+// "file" or "file:part". A file that has a colon in its own name wins; else the first colon behind an existing file, or behind a
+// suffix that knows parts, cuts.
+struct Argument {
+  std::string path, part;
+  bool streamed = false;  // a pipe or terminal: can be read once, from start to end
+
+  explicit Argument(const std::string& text) : path(text) {
+    if (text == "-") {
+      streamed = true;
+      return;
+    }
+    if (text.empty()) throw Error(Failure::misuse, "an empty file name", "name a file of points, or '-' for standard input");
+    struct stat status = {};
+    bool missing = !exists(text, &status);
+    std::string likely;
+    for (std::size_t colon = text.find(':', 1); missing && colon != std::string::npos; colon = text.find(':', colon + 1)) {
+      const std::string front = text.substr(0, colon);
+      if (exists(front, &status)) {
+        path = front;
+        part = text.substr(colon + 1);
+        missing = false;
+      } else if (const Format* format = by_suffix(front); likely.empty() && format != nullptr && format->has_parts) {
+        likely = front;
+      }
+    }
+    if (missing && !likely.empty()) path = likely;
+    if (missing && !exists(path, &status)) throw system_error("read", path, errno);
+    if (S_ISDIR(status.st_mode)) throw system_error("read", path, EISDIR);
+    streamed = !S_ISREG(status.st_mode);
+  }
+};
+
+Source open_one(const std::string& text) {
+  const Argument argument(text);
+  if (argument.streamed) return open_text(argument.path);
+  const Format* suffixed = by_suffix(argument.path);
+  const Format& format = suffixed != nullptr ? *suffixed : by_magic(argument.path);
+  if (!argument.part.empty() && !format.has_parts)
+    throw Error(Failure::misuse, fmt::format("{}: '{}' names a part, but a {} file has none", text, argument.part, format.name),
+                fmt::format("use {}", argument.path));
+  Source source;
+  try {
+    source = format.open(argument.path, argument.part);
+  } catch (const std::bad_alloc&) {
+    throw Error(Failure::memory, fmt::format("not enough memory to read {}", argument.path),
+                ".npy and HDF5 files are read piece by piece");
+  }
+  if (source->rows() == 0 || source->dimension() == 0)
+    throw Error(Failure::input,
+                fmt::format("{} holds no points: its shape is ({}, {})", text, source->rows(), source->dimension()),
+                "write an array of shape (points, dimension)");
+  return source;
+}
+
+class StackedSource final : public PointSource {
+ public:
+  StackedSource(std::vector<Source> parts, const std::vector<std::string>& names) : parts_(std::move(parts)) {
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      if (parts_[i]->dimension() != parts_[0]->dimension())
+        throw Error(
+            Failure::input,
+            fmt::format("{} has {} columns, {} has {}", names[0], parts_[0]->dimension(), names[i], parts_[i]->dimension()),
+            "files that are stacked need the same number of columns");
+      starts_.push_back(rows_);
+      rows_ += parts_[i]->rows();
+    }
+  }
+  std::size_t rows() const override { return rows_; }
+  std::size_t dimension() const override { return parts_[0]->dimension(); }
+  bool exact_in_float() const override {
+    return std::all_of(parts_.begin(), parts_.end(), [](const Source& part) { return part->exact_in_float(); });
+  }
+  void read(std::size_t first, std::size_t count, double* out) override {
+    std::size_t part = static_cast<std::size_t>(std::upper_bound(starts_.begin(), starts_.end(), first) - starts_.begin()) - 1;
+    for (; count > 0; ++part) {
+      const std::size_t inside = first - starts_[part], now = std::min(count, parts_[part]->rows() - inside);
+      parts_[part]->read(inside, now, out);
+      out += now * dimension();
+      first += now;
+      count -= now;
+    }
+  }
+
+ private:
+  std::vector<Source> parts_;
+  std::vector<std::size_t> starts_;
+  std::size_t rows_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<PointSource> open_points(const std::vector<std::string>& arguments) {
+  if (arguments.empty()) throw Error(Failure::misuse, "no points given", "name a file, or '-' for text on standard input");
+  if (std::count(arguments.begin(), arguments.end(), "-") > 1)
+    throw Error(Failure::misuse, "'-' is given twice, but standard input can be read once", "name it once");
+  std::vector<Source> parts;
+  parts.reserve(arguments.size());
+  for (const std::string& argument : arguments) parts.push_back(open_one(argument));
+  if (parts.size() == 1) return std::move(parts[0]);
+  return std::make_unique<StackedSource>(std::move(parts), arguments);
+}
+
+std::vector<InputFile> describe_inputs(const std::vector<std::string>& arguments) {
+  std::vector<InputFile> described;
+  for (const std::string& text : arguments) {
+    const Argument argument(text);
+    if (argument.streamed) {
+      described.push_back({argument.path, 0, ""});
+      continue;
+    }
+    const FileBytes file(argument.path);
+    std::vector<unsigned char> piece(std::size_t{1} << 20);
+    uLong sum = crc32(0, nullptr, 0);
+    for (std::uint64_t at = 0; at < file.size(); at += piece.size()) {
+      const std::size_t now = static_cast<std::size_t>(std::min<std::uint64_t>(piece.size(), file.size() - at));
+      file.read(at, now, piece.data());
+      sum = crc32(sum, piece.data(), static_cast<uInt>(now));
+    }
+    described.push_back({argument.path, file.size(), fmt::format("{:08x}", sum)});
+  }
+  return described;
+}
+
+}  // namespace fd

@@ -1,0 +1,127 @@
+#include "io/text_line.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "io/bytes.hpp"
+
+namespace fd {
+namespace {
+
+bool blank(char c) { return c == ' ' || c == '\t'; }
+
+// Calls f(position) for every character outside quotes until it returns true.
+template <class F>
+void outside_quotes(std::string_view line, F&& f) {
+  bool quoted = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '"') quoted = !quoted;
+    else if (!quoted && f(i)) return;
+  }
+}
+
+}  // namespace
+
+LineReader::LineReader(int descriptor, std::string name)
+    : descriptor_(descriptor), name_(std::move(name)), buffer_(std::size_t{1} << 20) {}
+
+bool LineReader::refill() {
+  if (finished_) return false;
+  if (begin_ > 0) {
+    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    end_ -= begin_;
+    scanned_ -= begin_;
+    begin_ = 0;
+  }
+  if (end_ == buffer_.size()) buffer_.resize(2 * buffer_.size());  // a line longer than the buffer
+  ssize_t got = 0;
+  do got = ::read(descriptor_, buffer_.data() + end_, buffer_.size() - end_);
+  while (got < 0 && errno == EINTR);
+  if (got < 0) throw system_error("read", name_, errno);
+  finished_ = got == 0;
+  end_ += static_cast<std::size_t>(got);
+  total_ += static_cast<std::size_t>(got);
+  return got > 0;
+}
+
+std::string_view LineReader::handed(std::size_t end, std::size_t skip) {
+  std::string_view line(buffer_.data() + begin_, end - begin_);
+  if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+  begin_ = scanned_ = end + skip;
+  ++number_;
+  return line;
+}
+
+bool LineReader::next(std::string_view& line) {
+  for (;;) {
+    const void* found = std::memchr(buffer_.data() + scanned_, '\n', end_ - scanned_);
+    if (found != nullptr) {
+      line = handed(static_cast<std::size_t>(static_cast<const char*>(found) - buffer_.data()), 1);
+      return true;
+    }
+    scanned_ = end_;
+    if (refill()) continue;
+    if (begin_ == end_) return false;
+    line = handed(end_, 0);
+    return true;
+  }
+}
+
+char find_separator(std::string_view line) {
+  bool semicolon = false, tab = false, comma = false;
+  outside_quotes(line, [&](std::size_t i) {
+    semicolon |= line[i] == ';';
+    tab |= line[i] == '\t';
+    comma |= line[i] == ',';
+    return false;
+  });
+  return semicolon ? ';' : tab ? '\t' : comma ? ',' : blanks;
+}
+
+std::string_view without_comment(std::string_view line) {
+  if (std::memchr(line.data(), '#', line.size()) == nullptr) return line;
+  std::size_t end = line.size();
+  outside_quotes(line, [&](std::size_t i) {
+    if (line[i] == '#') end = i;
+    return line[i] == '#';
+  });
+  line = line.substr(0, end);
+  while (!line.empty() && blank(line.back())) line.remove_suffix(1);
+  return line;
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+bool Cells::next(std::string_view& cell) {
+  if (done_) return false;
+  std::size_t end = rest_.size();
+  const auto separates = [&](char c) { return separator_ == blanks ? blank(c) : c == separator_; };
+  if (separator_ == blanks) rest_ = trimmed(rest_), end = rest_.size();
+  std::size_t begin = 0;
+  if (separator_ != '\t')
+    while (begin < rest_.size() && blank(rest_[begin])) ++begin;
+  if (begin < rest_.size() && rest_[begin] == '"') {
+    const std::string_view from = rest_.substr(begin);
+    outside_quotes(from, [&](std::size_t i) {
+      if (separates(from[i])) end = begin + i;
+      return separates(from[i]);
+    });
+  } else {
+    for (end = begin; end < rest_.size() && !separates(rest_[end]);) ++end;
+  }
+  cell = trimmed(rest_.substr(0, end));
+  done_ = end >= rest_.size();
+  if (!done_) rest_.remove_prefix(end + 1);
+  if (cell.size() >= 2 && cell.front() == '"' && cell.back() == '"') cell = trimmed(cell.substr(1, cell.size() - 2));
+  return true;
+}
+
+}  // namespace fd

@@ -1,0 +1,54 @@
+// Lines and cells of a text table. LineReader hands out one line at a time from a descriptor, a buffer at a time; Cells cuts a
+// line at its separator. Neither knows which cells are numbers.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fd {
+
+class LineReader {
+ public:
+  LineReader(int descriptor, std::string name);  // the descriptor is the caller's
+
+  // The next line without its end (LF or CRLF); valid until the next call. False at the end.
+  bool next(std::string_view& line);
+  std::size_t number() const { return number_; }  // of the line handed out last, from 1
+  bool empty() const { return total_ == 0; }      // nothing at all has come
+
+ private:
+  bool refill();
+  std::string_view handed(std::size_t end, std::size_t skip);
+
+  int descriptor_;
+  std::string name_;
+  std::vector<char> buffer_;
+  std::size_t begin_ = 0, end_ = 0, scanned_ = 0;
+  std::size_t number_ = 0, total_ = 0;
+  bool finished_ = false;
+};
+
+inline constexpr char blanks = ' ';  // the separator "any run of spaces and tabs"
+
+// Semicolon, tab, comma, else blanks: the first of these that occurs outside quotes.
+char find_separator(std::string_view line);
+
+// The line without its comment ("#" outside quotes to the end, and the blanks before it).
+std::string_view without_comment(std::string_view line);
+
+std::string_view trimmed(std::string_view text);
+
+class Cells {
+ public:
+  Cells(std::string_view line, char separator) : rest_(line), separator_(separator) {}
+  bool next(std::string_view& cell);  // blanks and one pair of quotes around it are taken off
+
+ private:
+  std::string_view rest_;
+  char separator_;
+  bool done_ = false;
+};
+
+}  // namespace fd

@@ -1,0 +1,53 @@
+// The diffusion operator of a set of points at one bandwidth, symmetric form:
+//   q = K 1,  d = q^-a K q^-a,  s = q^-a d^-1/2,  M = diag(s) K diag(s),  P = d^-1/2 M d^1/2.
+// K_ii = 1 is added here, exactly; back-ends leave the diagonal out. The Perron pair is known: v0 = sqrt(d)/|sqrt(d)|, lambda0 = 1.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "device/space.hpp"
+#include "operator/operator.hpp"
+
+namespace fd {
+
+// Sweeps over a kernel, as users count them.
+struct PassCount {
+  std::size_t passes = 0;   // mass sweeps included
+  std::size_t columns = 0;  // vectors times sweeps
+};
+
+class DiffusionOperator final : public Operator {
+ public:
+  // Two passes: the mass (which also gives S_off at beta and 2 beta) and, for alpha != 0, the degree.
+  DiffusionOperator(Space& space, const Points& points, double beta, double alpha, Watch* watch);
+
+  std::size_t size() const override { return points_.rows(); }
+  void apply(Columns in, Columns out) override;
+
+  double beta() const { return beta_; }
+  const Points& points() const { return points_; }
+  Columns perron() { return *perron_; }
+  // |M v0 - v0|, measured by the first apply() as one more column; negative before that.
+  double perron_residual() const { return perron_residual_; }
+  double s_off() const { return s_off_; }              // sum over i != j of K_ij
+  double s_off_2beta() const { return s_off_2beta_; }  // the same at 2 beta
+  const std::vector<double>& mass() const { return q_; }    // in the order of the source
+  const std::vector<double>& degree() const { return d_; }
+  const PassCount& count() const { return count_; }
+
+ private:
+  void product(Columns in, Columns out);  // out = M in
+
+  Space& space_;
+  const Points& points_;
+  double beta_;
+  Watch* watch_;
+  std::vector<double> q_, d_;
+  double s_off_ = 0, s_off_2beta_ = 0;
+  std::unique_ptr<Panel> scale_, scale_squared_, perron_, scaled_;
+  double perron_residual_ = -1;
+  PassCount count_;
+};
+
+}  // namespace fd

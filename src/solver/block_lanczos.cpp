@@ -1,0 +1,330 @@
+#include "solver/block_lanczos.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <Eigen/Eigenvalues>
+
+#include "solver/orthonormal.hpp"
+#include "solver/stopping.hpp"
+
+namespace fd {
+namespace {
+
+using Index = Eigen::Index;
+
+Index index(std::size_t i) { return static_cast<Index>(i); }
+
+// The growing basis, its image, and the projected problem.
+class Basis {
+ public:
+  Basis(Space& space, Operator& a, Panel* locked, std::size_t most)
+      : space_(space), a_(a), locked_(locked), v_(space.panel(a.local_rows(), most)), image_(space.panel(a.local_rows(), most)) {}
+
+  std::size_t size() const { return size_; }
+  std::size_t most() const { return v_->columns(); }
+  std::size_t room() const { return most() - size_; }
+  Columns vectors() { return {*v_, 0, size_}; }
+  Columns images() { return {*image_, 0, size_}; }
+
+  // A window for fresh directions, behind the basis.
+  Columns next(std::size_t count) { return {*v_, size_, std::min(count, room())}; }
+
+  // What the whole space still holds beside the basis.
+  std::size_t left() const { return a_.size() - (locked_ != nullptr ? locked_->columns() : 0) - size_; }
+
+  // The fresh directions join: orthonormalised, applied, projected. The last `witnesses` of them stay a chain of their own. Lost
+  // directions are replaced by random ones (never by noise) until there are `at_least`.
+  void grow(Columns fresh, std::size_t witnesses, std::size_t at_least, std::uint64_t seed) {
+    std::vector<Columns> against = {vectors()};
+    if (locked_ != nullptr) against.insert(against.begin(), Columns(*locked_));
+    const std::size_t most = std::min(fresh.count, left());
+    std::size_t rank = 0;
+    const auto join = [&](Columns some) {
+      if (some.count == 0 || rank == most) return std::size_t{0};
+      auto all = against;
+      all.push_back(fresh.part(0, rank));
+      std::size_t joined = orthonormalise(space_, all, some);
+      joined = std::min(joined, most - rank);
+      if (some.first != fresh.first + rank)  // close the gap that lost directions left
+        space_.combine(some.part(0, joined), Eigen::MatrixXd::Identity(index(joined), index(joined)), fresh.part(rank, joined));
+      rank += joined;
+      return joined;
+    };
+    join(fresh.part(0, fresh.count - witnesses));
+    witnesses_ = join(fresh.part(fresh.count - witnesses, witnesses));
+    for (int attempt = 0; rank < std::min(at_least, most) && attempt < 3; ++attempt) {
+      const Columns refill = fresh.part(rank, std::min(at_least, most) - rank);
+      space_.randomize(refill, seed, stream_);
+      stream_ += refill.count;
+      if (join(refill) > 0) witnesses_ = 0;
+    }
+    if (rank == 0) return;
+    const Columns in = fresh.part(0, rank), out(*image_, size_, rank);
+    a_.apply(in, out);
+    const std::size_t before = size_;
+    size_ += rank;
+    const Eigen::MatrixXd projected = space_.gram(vectors(), out);
+    h_.conservativeResize(index(size_), index(size_));
+    h_.rightCols(index(rank)) = projected;
+    h_.bottomLeftCorner(index(rank), index(before)) = projected.topRows(index(before)).transpose();
+    const Eigen::MatrixXd corner = h_.bottomRightCorner(index(rank), index(rank));
+    h_.bottomRightCorner(index(rank), index(rank)) = 0.5 * (corner + corner.transpose());
+    columns_ += rank;
+    passes_ += 1;
+  }
+
+  // Images of the witnesses that joined last: where their chain goes on.
+  Columns witness_images() { return images().part(size_ - witnesses_, witnesses_); }
+
+  std::size_t passes() const { return passes_; }
+  std::size_t columns() const { return columns_; }
+
+  // Ritz pairs, largest first.
+  void rayleigh_ritz() {
+    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> small(h_);
+    values_ = small.eigenvalues().reverse();
+    coordinates_ = small.eigenvectors().rowwise().reverse();
+  }
+  const Eigen::VectorXd& values() const { return values_; }
+
+  // A V y - theta V y of the listed Ritz pairs, into as many columns.
+  void residuals(const std::vector<std::size_t>& pairs, Columns out) {
+    Eigen::MatrixXd y(index(size_), index(pairs.size())), scaled = y;
+    for (std::size_t c = 0; c < pairs.size(); ++c) {
+      y.col(index(c)) = coordinates_.col(index(pairs[c]));
+      scaled.col(index(c)) = -values_(index(pairs[c])) * y.col(index(c));
+    }
+    space_.combine(images(), y, out);
+    space_.combine(vectors(), scaled, out, true);
+  }
+
+  void ritz_vectors(Columns out) { space_.combine(vectors(), coordinates_.leftCols(index(out.count)), out); }
+
+  // Thick restart: the leading Ritz vectors replace the basis.
+  void keep(std::size_t count) {
+    const Eigen::MatrixXd y = coordinates_.leftCols(index(count));
+    space_.combine(vectors(), y, vectors().part(0, count));
+    space_.combine(images(), y, images().part(0, count));
+    size_ = count;
+    h_ = values_.head(index(count)).asDiagonal().toDenseMatrix();
+    coordinates_ = Eigen::MatrixXd::Identity(index(count), index(count));
+    values_.conservativeResize(index(count));
+  }
+
+ private:
+  Space& space_;
+  Operator& a_;
+  Panel* locked_;
+  std::unique_ptr<Panel> v_, image_;
+  std::size_t size_ = 0, witnesses_ = 0, passes_ = 0, columns_ = 0;
+  std::uint64_t stream_ = std::uint64_t{1} << 32;  // of random refills
+  Eigen::MatrixXd h_, coordinates_;
+  Eigen::VectorXd values_;
+};
+
+// The iteration: measures, stops or grows.
+class Iteration {
+ public:
+  Iteration(Space& space, Operator& a, const SolverOptions& options, Panel* locked)
+      : space_(space), options_(options), basis_(space, a, locked, capacity(a, options, locked)) {
+    modes_ = std::min(options.modes, basis_.left());
+    residuals_.assign(modes_, std::numeric_limits<double>::infinity());
+  }
+
+  void start(Panel* vectors) {
+    const std::size_t given = vectors != nullptr ? std::min(vectors->columns(), basis_.most() - std::min(basis_.most(), options_.witnesses)) : 0;
+    warm_ = given > 0;
+    const std::size_t random = warm_ ? options_.witnesses : options_.block;
+    const Columns fresh = basis_.next(given + random);
+    if (warm_) {
+      const auto n = index(given);
+      space_.combine({*vectors, 0, given}, Eigen::MatrixXd::Identity(n, n), fresh.part(0, given));
+    }
+    space_.randomize(fresh.part(given, fresh.count - given), options_.seed, 0);
+    basis_.grow(fresh, warm_ ? fresh.count - given : 0, std::min(fresh.count, options_.block), options_.seed);
+    rayleigh_ritz();
+  }
+
+  SolverOutcome run() {
+    for (;;) {
+      if (basis_.values().size() > index(options_.ceiling_index) && basis_.values()(index(options_.ceiling_index)) > options_.ceiling)
+        return SolverOutcome::ceiling;
+      if (basis_.left() > 0 && basis_.room() < step_width() + options_.witnesses) restart();
+      std::vector<std::size_t> targets = measure();
+      report();
+      if (stops(targets)) return SolverOutcome::converged;
+      if (at_floor()) return SolverOutcome::floor;
+      if (basis_.passes() >= options_.most_passes) return SolverOutcome::exhausted;
+      step(targets);
+    }
+  }
+
+  Spectrum result(SolverOutcome outcome) {
+    std::vector<std::size_t> all(modes_);
+    for (std::size_t j = 0; j < modes_; ++j) all[j] = j;
+    if (basis_.room() == 0 && basis_.left() > 0) restart();
+    measure_pairs(all);
+    Spectrum spectrum;
+    spectrum.outcome = outcome;
+    spectrum.passes = basis_.passes();
+    spectrum.columns = basis_.columns();
+    const std::size_t carried = std::min<std::size_t>(modes_ + options_.carry, basis_.size());
+    spectrum.vectors = space_.panel(basis_.vectors().rows(), carried);
+    basis_.ritz_vectors(*spectrum.vectors);
+    for (std::size_t j = 0; j < modes_; ++j) spectrum.values.push_back(basis_.values()(index(j)));
+    spectrum.residuals = residuals_;
+    return spectrum;
+  }
+
+ private:
+  static std::size_t capacity(const Operator& a, const SolverOptions& options, const Panel* locked) {
+    const std::size_t whole = a.size() - (locked != nullptr ? locked->columns() : 0);
+    // thick restart needs the wanted vectors and two blocks beside them; one more column to measure in
+    const std::size_t least = options.modes + options.carry + 2 * (options.block + options.witnesses) + 1;
+    return std::min(std::max(options.basis, least), whole + 1);
+  }
+
+  void rayleigh_ritz() {
+    basis_.rayleigh_ritz();
+    values_.push(basis_.values(), modes_);
+  }
+
+  // From a random start every pass is a whole block; a good warm start needs only what has not converged.
+  std::size_t step_width() const {
+    return warm_ && narrow_ ? std::clamp<std::size_t>(unconverged_, 4, options_.block) : options_.block;
+  }
+
+  void restart() {
+    const std::size_t reserve = 2 * (options_.block + options_.witnesses) + 1;
+    const std::size_t half = modes_ + std::max(options_.carry, modes_ / 2) + options_.block / 2;
+    basis_.keep(std::min({basis_.size(), half, basis_.most() - std::min(basis_.most(), reserve)}));
+  }
+
+  void measure_pairs(const std::vector<std::size_t>& pairs) {
+    for (std::size_t first = 0; first < pairs.size();) {
+      const std::size_t count = std::min({pairs.size() - first, basis_.room(), std::size_t{64}});
+      if (count == 0) {  // the basis is the whole space: residuals are rounding
+        for (; first < pairs.size(); ++first) residuals_[pairs[first]] = 0;
+        return;
+      }
+      const Columns out = basis_.next(count);
+      basis_.residuals({pairs.begin() + static_cast<std::ptrdiff_t>(first), pairs.begin() + static_cast<std::ptrdiff_t>(first + count)}, out);
+      const Eigen::VectorXd squares = space_.gram(out, out).diagonal();
+      for (std::size_t c = 0; c < count; ++c) residuals_[pairs[first + c]] = std::sqrt(std::max(0.0, squares(index(c))));
+      first += count;
+    }
+  }
+
+  // Measures from the first pair not known to have converged, until a step's worth of others is found. The list of these; all of
+  // the pairs are measured before it is empty.
+  std::vector<std::size_t> measure() {
+    std::vector<std::size_t> open;
+    const std::size_t available = std::min<std::size_t>(modes_, basis_.size());
+    for (std::size_t first = options_.values_only ? 0 : known_; first < available;) {
+      std::vector<std::size_t> some;
+      for (; first < available && some.size() < std::max<std::size_t>(options_.block, 16); ++first) some.push_back(first);
+      measure_pairs(some);
+      for (const std::size_t j : some)
+        if (residuals_[j] > options_.tolerance) open.push_back(j);
+      if (open.empty()) known_ = first;
+      if (!options_.values_only && open.size() >= options_.block) break;
+    }
+    if (open.empty() && known_ == available && checked_ != basis_.passes()) {  // once more from the first
+      checked_ = basis_.passes();
+      known_ = 0;
+      return measure();
+    }
+    for (std::size_t j = available; j < modes_; ++j) open.push_back(j);
+    unconverged_ = open.size();
+    return open;
+  }
+
+  void report() {
+    double worst = 0;
+    for (std::size_t j = 0; j < modes_; ++j)
+      if (std::isfinite(residuals_[j])) worst = std::max(worst, residuals_[j]);
+    worst_.push_back(worst);
+    if (basis_.passes() == 1) narrow_ = worst < 0.2 * std::max(1e-300, std::abs(basis_.values()(0)));
+    if (options_.progress) options_.progress({basis_.passes(), modes_ - std::min(unconverged_, modes_), worst});
+  }
+
+  bool stops(const std::vector<std::size_t>& targets) {
+    if (basis_.left() == 0) return true;
+    if (options_.values_only) return targets.empty() || values_.known(basis_.values(), residuals_, modes_, options_.value_tolerance);
+    if (!targets.empty()) return false;
+    if (warm_ && basis_.passes() < witness_passes(basis_.values(), modes_, static_cast<double>(basis_.vectors().rows()))) return false;
+    return !hides_copies();
+  }
+
+  // A block of b random vectors finds at most b copies of a multiple eigenvalue. If that many were found, fresh random directions
+  // look for more, until they find none.
+  bool hides_copies() {
+    const double close = traits(space_.precision()).wide_panels ? 1e-10 : 4e-6;
+    const Eigen::VectorXd wanted = basis_.values().head(index(modes_));
+    if (settled_.size() == wanted.size() && (settled_ - wanted).cwiseAbs().maxCoeff() <= std::max(close, options_.tolerance)) return false;
+    if (largest_cluster(wanted, close * std::max(1.0, std::abs(wanted(0)))) < std::min(options_.block, modes_) || modes_ < options_.block) return false;
+    settled_ = wanted;
+    fresh_start_ = true;
+    return true;
+  }
+
+  bool at_floor() const {
+    const std::size_t look = 5, n = worst_.size();
+    return options_.floor > 0 && n > look && worst_[n - 1] < 30 * options_.floor && worst_[n - 1] > 0.7 * worst_[n - 1 - look];
+  }
+
+  void step(std::vector<std::size_t> targets) {
+    const std::size_t width = std::min(step_width(), basis_.room());
+    if (fresh_start_) {
+      fresh_start_ = false;
+      const Columns fresh = basis_.next(width);
+      space_.randomize(fresh, options_.seed, 100 * basis_.passes());
+      basis_.grow(fresh, 0, width, options_.seed);
+      return rayleigh_ritz();
+    }
+    if (targets.size() > width) targets.resize(width);
+    for (std::size_t j = modes_; targets.size() < width && j < basis_.size(); ++j) targets.push_back(j);
+    std::erase_if(targets, [&](std::size_t j) { return j >= basis_.size(); });
+    const Columns chain = warm_ ? basis_.witness_images() : Columns(basis_.vectors().part(0, 0));
+    const std::size_t witnesses = std::min(chain.count, basis_.room() - std::min(basis_.room(), targets.size()));
+    const Columns fresh = basis_.next(targets.size() + witnesses);
+    basis_.residuals(targets, fresh.part(0, targets.size()));
+    if (witnesses > 0) {
+      const auto n = index(witnesses);
+      space_.combine(chain.part(0, witnesses), Eigen::MatrixXd::Identity(n, n), fresh.part(targets.size(), witnesses));
+    }
+    basis_.grow(fresh, witnesses, warm_ ? std::size_t{1} : std::min<std::size_t>(4, fresh.count), options_.seed);
+    rayleigh_ritz();
+  }
+
+  Space& space_;
+  const SolverOptions& options_;
+  Basis basis_;
+  std::size_t modes_ = 0;
+  bool warm_ = false, narrow_ = true, fresh_start_ = false;
+  std::size_t known_ = 0, unconverged_ = 0, checked_ = 0;
+  std::vector<double> residuals_, worst_;
+  ValueHistory values_;
+  Eigen::VectorXd settled_;
+};
+
+}  // namespace
+
+std::string_view name(SolverOutcome outcome) {
+  switch (outcome) {
+    case SolverOutcome::converged: return "converged";
+    case SolverOutcome::exhausted: return "passes exhausted";
+    case SolverOutcome::floor: return "at the arithmetic floor";
+    case SolverOutcome::ceiling: return "ceiling passed";
+  }
+  return "unknown";
+}
+
+Spectrum block_lanczos(Space& space, Operator& a, const SolverOptions& options, Panel* locked, Panel* start) {
+  Iteration iteration(space, a, options, locked);
+  iteration.start(start);
+  return iteration.result(iteration.run());
+}
+
+}  // namespace fd

@@ -1,0 +1,66 @@
+// Block thick-restart Lanczos for the largest eigenvalues of a symmetric operator, in as few applications as possible.
+//
+// The basis V and its image A V are both kept, so every Rayleigh–Ritz residual A V y - theta V y is measured, not estimated. The basis
+// grows along the residuals of the leading Ritz pairs that have not converged. From a random start those residuals span just the
+// next Krylov block, and this is block Lanczos with thick restart (its Krylov–Schur form); from a carried subspace, which is not
+// a Krylov space, it is the generalised Davidson method, which does not stagnate there. One algorithm for both.
+//
+// Sees a Space and an Operator, and nothing of back-ends. "Not converged" is a result.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "device/space.hpp"
+#include "operator/operator.hpp"
+
+namespace fd {
+
+struct SolverState {
+  std::size_t passes = 0;
+  std::size_t converged = 0;
+  double worst_residual = 0;
+};
+
+struct SolverOptions {
+  std::size_t modes = 16;
+  std::size_t carry = 0;          // further Ritz vectors to return, for a warm start elsewhere
+  std::size_t block = 16;         // columns of a pass from a cold start
+  std::size_t basis = 128;        // columns of V before a restart
+  std::size_t most_passes = 100;
+  double tolerance = 1e-5;        // on each residual, relative to the largest eigenvalue's scale (1 for a diffusion operator)
+  double floor = 0;               // residuals below this are the arithmetic's own noise
+  bool values_only = false;       // stop when the median of -log(theta) is known to value_tolerance, relative
+  double value_tolerance = 5e-3;
+  double ceiling = std::numeric_limits<double>::infinity();  // a Ritz value number ceiling_index above this ends the solve:
+  std::size_t ceiling_index = 0;                             // Ritz values approach from below, so the eigenvalue is above it too
+  std::size_t witnesses = 2;      // random columns that ride along with a warm start
+  std::uint64_t seed = 42;
+  std::function<void(const SolverState&)> progress;
+};
+
+enum class SolverOutcome {
+  converged,  // every residual is below the tolerance (or, for values only, every value is known)
+  exhausted,  // the passes ran out
+  floor,      // the residuals stopped falling at the arithmetic's floor
+  ceiling,    // a Ritz value passed the ceiling
+};
+std::string_view name(SolverOutcome outcome);
+
+struct Spectrum {
+  std::vector<double> values;     // descending, `modes` of them (fewer only if the space is smaller)
+  std::vector<double> residuals;  // |A v - theta v|, measured
+  std::unique_ptr<Panel> vectors; // modes + carry columns, orthonormal
+  SolverOutcome outcome = SolverOutcome::exhausted;
+  std::size_t passes = 0, columns = 0;
+};
+
+// `locked`: orthonormal eigenvectors that are known and kept out (the Perron vector); may be null. `start`: vectors of a warm
+// start, any number, need not be orthonormal; may be null.
+Spectrum block_lanczos(Space& space, Operator& a, const SolverOptions& options, Panel* locked = nullptr, Panel* start = nullptr);
+
+}  // namespace fd

@@ -1,0 +1,49 @@
+#include "solver/orthonormal.hpp"
+
+#include <cmath>
+
+#include <Eigen/Eigenvalues>
+
+namespace fd {
+namespace {
+
+void scale_to_unit_length(Space& space, Columns fresh) {
+  Eigen::VectorXd scale = space.gram(fresh, fresh).diagonal();
+  for (auto& s : scale) s = s > 0 && std::isfinite(s) ? 1 / std::sqrt(s) : 0;
+  space.combine(fresh, scale.asDiagonal().toDenseMatrix(), fresh);
+}
+
+void project_out(Space& space, const std::vector<Columns>& against, Columns fresh) {
+  for (const Columns& block : against)
+    if (block.count > 0) space.combine(block, -space.gram(block, fresh), fresh, true);
+}
+
+// G = U L U^T: the columns become F U L^-1/2, axes with L <= least are dropped.
+std::size_t whiten(Space& space, Columns fresh, double least) {
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> axes(space.gram(fresh, fresh));
+  const Eigen::Index n = axes.eigenvalues().size();
+  Eigen::Index rank = 0;
+  while (rank < n && axes.eigenvalues()(n - 1 - rank) > least) ++rank;
+  if (rank == 0) return 0;
+  const Eigen::MatrixXd s = axes.eigenvectors().rightCols(rank) * axes.eigenvalues().tail(rank).cwiseSqrt().cwiseInverse().asDiagonal();
+  space.combine(fresh, s.rowwise().reverse(), fresh.part(0, static_cast<std::size_t>(rank)));
+  return static_cast<std::size_t>(rank);
+}
+
+}  // namespace
+
+std::size_t orthonormalise(Space& space, const std::vector<Columns>& against, Columns fresh) {
+  const double unit = traits(space.precision()).wide_panels ? 1.1e-16 : 6e-8;
+  scale_to_unit_length(space, fresh);
+  // What projection leaves of a unit vector below 100 roundings is rounding noise. The second round removes what the first one's
+  // scaling blew up; an axis that it shortens by half again was noise after all.
+  std::size_t rank = fresh.count;
+  for (const double least : {1e4 * unit * unit, 0.25}) {
+    if (rank == 0) break;
+    project_out(space, against, fresh.part(0, rank));
+    rank = whiten(space, fresh.part(0, rank), least);
+  }
+  return rank;
+}
+
+}  // namespace fd

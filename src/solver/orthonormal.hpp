@@ -1,0 +1,15 @@
+// Block Gram–Schmidt against several blocks, and within a block, with its rank revealed.
+#pragma once
+
+#include <vector>
+
+#include "device/space.hpp"
+
+namespace fd {
+
+// Makes the columns of `fresh` orthonormal and orthogonal to all of `against` (each orthonormal). Directions that are
+// numerically inside the others' span are dropped: the first `rank` columns hold the result. Two rounds of classical
+// Gram–Schmidt, each two tall products; the block itself through the eigenvectors of its Gram matrix.
+std::size_t orthonormalise(Space& space, const std::vector<Columns>& against, Columns fresh);
+
+}  // namespace fd

@@ -1,0 +1,67 @@
+#include "solver/stopping.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fd {
+namespace {
+
+double median(std::vector<double> x) {
+  if (x.empty()) return 0;
+  std::sort(x.begin(), x.end());
+  const std::size_t middle = x.size() / 2;
+  return x.size() % 2 == 1 ? x[middle] : 0.5 * (x[middle - 1] + x[middle]);
+}
+
+double action(double value) { return -std::log(std::clamp(value, 1e-300, 1.0)); }
+
+}  // namespace
+
+void ValueHistory::push(const Eigen::VectorXd& values, std::size_t modes) {
+  std::vector<double> actions;
+  for (Eigen::Index j = 0; j < std::min<Eigen::Index>(values.size(), static_cast<Eigen::Index>(modes)); ++j) actions.push_back(action(values(j)));
+  medians_.push_back(actions.size() == modes ? median(actions) : std::nan(""));
+}
+
+bool ValueHistory::known(const Eigen::VectorXd& values, const std::vector<double>& residuals, std::size_t modes, double tolerance) const {
+  constexpr double margin = 2;
+  if (medians_.empty() || !std::isfinite(medians_.back())) return false;
+  // by residuals
+  const Eigen::Index unwanted = static_cast<Eigen::Index>(modes) + 2;
+  if (values.size() > unwanted) {
+    std::vector<double> errors;
+    for (std::size_t j = 0; j < modes; ++j) {
+      const double theta = values(static_cast<Eigen::Index>(j)), gap = std::max(theta - values(unwanted), 1e-300);
+      const double error = std::min(residuals[j], residuals[j] * residuals[j] / gap);
+      errors.push_back(error / std::max(theta * action(theta), 1e-300));
+    }
+    if (margin * *std::max_element(errors.begin(), errors.end()) <= tolerance) return true;
+  }
+  // by the decay of steps
+  const std::size_t n = medians_.size();
+  if (n < 3 || !std::isfinite(medians_[n - 3])) return false;
+  const double last = std::abs(medians_[n - 1] - medians_[n - 2]), before = std::abs(medians_[n - 2] - medians_[n - 3]);
+  if (before == 0) return true;
+  const double ratio = std::min(last / before, 0.9);
+  return margin * last * ratio / (1 - ratio) <= tolerance * medians_.back() && last <= 4 * tolerance * medians_.back();
+}
+
+std::size_t witness_passes(const Eigen::VectorXd& values, std::size_t modes, double n) {
+  constexpr std::size_t most = 4;  // beyond this a missed pair is as good as degenerate with the bulk
+  if (values.size() <= static_cast<Eigen::Index>(modes) || modes == 0) return 1;
+  const double wanted = values(static_cast<Eigen::Index>(modes) - 1);
+  const double bulk = std::max(values(values.size() / 2), 1e-300);
+  const double growth = std::acosh(1 + 2 * std::max(wanted / bulk - 1, 1e-3));
+  return std::min<std::size_t>(most, 1 + static_cast<std::size_t>(std::ceil(std::acosh(std::sqrt(n)) / growth)));
+}
+
+std::size_t largest_cluster(const Eigen::VectorXd& values, double close) {
+  std::size_t best = values.size() > 0 ? 1 : 0;
+  for (Eigen::Index first = 0, last = 0; last < values.size(); ++last) {
+    while (values(first) - values(last) > close) ++first;
+    best = std::max(best, static_cast<std::size_t>(last - first + 1));
+  }
+  return best;
+}
+
+}  // namespace fd

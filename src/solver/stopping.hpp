@@ -1,0 +1,31 @@
+// When a solve may stop: eigenvalues known well enough for a probe, random witnesses heard long enough, copies not overlooked.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include <Eigen/Core>
+
+namespace fd {
+
+// The median of -log(theta) over the wanted Ritz values, pass by pass: what a probe needs.
+class ValueHistory {
+ public:
+  void push(const Eigen::VectorXd& values, std::size_t modes);
+
+  // Is the median known to `tolerance`, relative? Either by the residuals (an eigenvalue is within r^2 / gap of its Ritz value, gap to
+  // the unwanted spectrum), or by the geometric decay of the median's own steps; both with a margin of two.
+  bool known(const Eigen::VectorXd& values, const std::vector<double>& residuals, std::size_t modes, double tolerance) const;
+
+ private:
+  std::vector<double> medians_;
+};
+
+// How many passes a random witness must ride along with a warm start before a missed eigenvalue at or above the last wanted one
+// would have shown: Chebyshev growth of its component, 1/sqrt(n) at first, over the spectrum below.
+std::size_t witness_passes(const Eigen::VectorXd& values, std::size_t modes, double n);
+
+// Size of the largest set of neighbouring values (descending) no further than `close` from one another.
+std::size_t largest_cluster(const Eigen::VectorXd& values, double close);
+
+}  // namespace fd

@@ -1,0 +1,129 @@
+// The tall-block verbs of every back-end × instruction set × precision against the reference. Tolerances: Gram sums are carried in
+// fp64, so they are right to fp64 rounding of the panel's own values; combinations round once a term in the panel's arithmetic.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "base/random.hpp"
+#include "device/backend.hpp"
+
+namespace fd::test {
+namespace {
+
+struct Case {
+  std::string isa;
+  Precision precision;
+};
+
+std::vector<Case> all_cases() {
+  std::vector<Case> cases;
+  for (const auto& isa : instruction_sets())
+    for (const Precision precision : {Precision::fp32, Precision::fp64}) cases.push_back({isa, precision});
+  return cases;
+}
+
+class TallBlock : public testing::TestWithParam<Case> {
+ protected:
+  std::unique_ptr<Backend> tested = make_backend({"cpu", GetParam().isa, 2});
+  std::unique_ptr<Backend> oracle = make_backend({"reference", "", 1});
+  Precision precision = GetParam().precision;
+  double unit = precision == Precision::fp64 ? 1.2e-16 : 6e-8;
+
+  std::vector<double> values(std::size_t count, std::uint64_t stream) {
+    std::vector<double> v(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      v[i] = Random(9, stream).normal(i);
+      if (precision != Precision::fp64) v[i] = static_cast<float>(v[i]);
+    }
+    return v;
+  }
+  std::unique_ptr<Panel> filled(Backend& backend, std::size_t rows, std::size_t columns, std::uint64_t stream) {
+    auto panel = backend.panel(rows, columns, precision);
+    backend.upload(nullptr, values(rows * columns, stream).data(), *panel);
+    return panel;
+  }
+};
+
+TEST_P(TallBlock, Gram) {
+  for (const std::size_t rows : {1, 48, 129, 5000})
+    for (const auto& [na, nb] : {std::pair<std::size_t, std::size_t>{1, 1}, {3, 5}, {49, 17}, {100, 64}}) {
+      Eigen::MatrixXd g[2];
+      for (int which = 0; which < 2; ++which) {
+        Backend& backend = which == 0 ? *tested : *oracle;
+        auto a = filled(backend, rows, na + 3, 1), b = filled(backend, rows, nb + 1, 2);
+        g[which] = backend.gram({*a, 2, na}, {*b, 1, nb});
+      }
+      // a sum of `rows` products of size one: |error| <= rows * unit of fp64 * a few
+      EXPECT_LE((g[0] - g[1]).cwiseAbs().maxCoeff(), 1e-15 * static_cast<double>(rows) + 1e-14) << rows << " " << na << " " << nb;
+    }
+}
+
+TEST_P(TallBlock, CombineReplacesAndAccumulates) {
+  for (const std::size_t rows : {1, 47, 4001})
+    for (const auto& [na, ny] : {std::pair<std::size_t, std::size_t>{1, 1}, {5, 3}, {70, 33}})
+      for (const bool accumulate : {false, true}) {
+        const Eigen::MatrixXd s = Eigen::MatrixXd::Random(static_cast<Eigen::Index>(na), static_cast<Eigen::Index>(ny));
+        std::vector<double> y[2];
+        for (int which = 0; which < 2; ++which) {
+          Backend& backend = which == 0 ? *tested : *oracle;
+          auto a = filled(backend, rows, na + 2, 3), out = filled(backend, rows, ny + 2, 4);
+          backend.combine({*a, 1, na}, s, {*out, 2, ny}, accumulate);
+          y[which].resize(rows * (ny + 2));
+          backend.download(nullptr, *out, y[which].data());
+        }
+        // na products, each of size at most five or so, rounded once a term
+        for (std::size_t i = 0; i < y[0].size(); ++i) ASSERT_NEAR(y[0][i], y[1][i], 5 * unit * static_cast<double>(na + 2));
+      }
+}
+
+TEST_P(TallBlock, CombineInPlace) {
+  const std::size_t rows = 333, na = 21, ny = 8;
+  const Eigen::MatrixXd s = Eigen::MatrixXd::Random(na, ny);
+  auto a = filled(*tested, rows, na, 5), apart = filled(*tested, rows, na, 5), out = tested->panel(rows, ny, precision);
+  tested->combine(*apart, s, *out, false);
+  tested->combine(*a, s, {*a, 0, ny}, false);
+  std::vector<double> want(rows * ny), got(rows * ny);
+  tested->download(nullptr, *out, want.data());
+  tested->download(nullptr, {*a, 0, ny}, got.data());
+  EXPECT_EQ(want, got);
+}
+
+TEST_P(TallBlock, RowsScaledRandomAndOrdered) {
+  const std::size_t rows = 1000, columns = 5;
+  std::vector<double> got(rows * columns), want(rows * columns);
+  for (auto* backend : {tested.get(), oracle.get()}) {
+    auto a = filled(*backend, rows, columns, 6), s = filled(*backend, rows, 1, 7);
+    backend->scale_rows(*s, *a, *a);
+    backend->multiply_add(*s, *a, *a);
+    backend->download(nullptr, *a, backend == tested.get() ? got.data() : want.data());
+  }
+  for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], want[i], 8 * unit * (1 + std::abs(want[i])));
+
+  for (auto* backend : {tested.get(), oracle.get()}) {
+    auto a = backend->panel(rows, columns, precision);
+    backend->randomize(*a, 17, 3);
+    backend->download(nullptr, *a, backend == tested.get() ? got.data() : want.data());
+  }
+  for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], want[i], unit * (1 + std::abs(want[i])));
+}
+
+TEST_P(TallBlock, UploadAndDownloadKeepTheOrderOfTheSource) {
+  const std::size_t rows = 300;
+  const auto x = values(rows * 2, 8), column = values(rows, 9);
+  ViewSource source(PointsView(x.data(), rows, 2));
+  const auto points = tested->load(source, precision);
+  auto a = tested->panel(rows, 1, precision);
+  tested->upload(points.get(), column.data(), *a);
+  std::vector<double> back(rows);
+  tested->download(points.get(), *a, back.data());
+  EXPECT_EQ(column, back);
+}
+
+INSTANTIATE_TEST_SUITE_P(Everywhere, TallBlock, testing::ValuesIn(all_cases()), [](const auto& info) {
+  return info.param.isa + "_" + std::string(traits(info.param.precision).name);
+});
+
+}  // namespace
+}  // namespace fd::test

@@ -1,0 +1,248 @@
+"""Bad input and wrong use: the exit status, the words of the message, and nothing written."""
+
+import os
+import shutil
+import subprocess
+
+import h5py
+import numpy as np
+import pytest
+
+from conftest import torus
+
+FIT = ("--beta", 3, "-k", 4, "-o", "m.h5")
+
+
+def with_values(x, *values):
+    x = x.copy()
+    for row, column, value in values:
+        x[row, column] = value
+    return x
+
+
+@pytest.mark.parametrize("value,word", [(np.nan, "nan"), (np.inf, "inf"), (-np.inf, "inf")])
+def test_values_that_are_no_numbers(program, points, value, word):
+    np.save(program.folder / "bad.npy", with_values(points, (17, 2, value), (200, 1, np.nan), (399, 0, np.inf)))
+    program.refused("fit", "bad.npy", *FIT, words=[word, "bad.npy", "row 18", "column 3", "2 more"])
+
+
+def test_values_that_are_no_numbers_in_text(program, points):
+    np.savetxt(program.folder / "bad.csv", with_values(points, (17, 2, np.nan)), delimiter=",")
+    program.refused("fit", "bad.csv", *FIT, words=["bad.csv", "nan", "row 18", "column 3"])
+
+
+@pytest.mark.parametrize("name", ["x.npy", "x.npz", "x.csv", "x.txt", "x.h5:/a"])
+def test_empty_files(program, name):
+    (program.folder / name.split(":")[0]).write_bytes(b"")
+    program.refused("fit", name, *FIT, words=["empty" if not name.startswith("x.h5") else "x.h5", name.split(":")[0]])
+
+
+def test_empty_standard_input(program):
+    program.refused("fit", "-", *FIT, stdin="", words=["standard input"])
+
+
+def test_truncated_array(program, points):
+    content = (program.folder / "points.npy").read_bytes()
+    (program.folder / "cut.npy").write_bytes(content[:-100])
+    program.refused("fit", "cut.npy", *FIT, words=["cut.npy"])
+    (program.folder / "cut.npy").write_bytes(content[:50])
+    program.refused("fit", "cut.npy", *FIT, words=["cut.npy"])
+
+
+@pytest.mark.parametrize(
+    "old,new",
+    [
+        (b"(400, 4)", b"(999, 9)"),
+        (b"(400, 4)", b"(40x, 4)"),
+        (b"'<f8'", b"'<q9'"),
+        (b"\x93NUMPY", b"\x93NUMPX"),
+        (b"'fortran_order'", b"'fortran_0rder'"),
+    ],
+)
+def test_lying_headers(program, points, old, new):
+    content = (program.folder / "points.npy").read_bytes()
+    assert old in content
+    (program.folder / "lies.npy").write_bytes(content.replace(old, new))
+    program.refused("fit", "lies.npy", *FIT, words=["lies.npy"])
+
+
+def header_only(path, shape):
+    header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}"
+    header += " " * (-(len(header) + 11) % 64) + "\n"
+    path.write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + b"\0" * 64)
+
+
+@pytest.mark.parametrize("shape", ["(4294967296, 4294967296)", "(9223372036854775807, 2)", "(99999999999999999999999, 2)", "(-4, 4)"])
+def test_shapes_that_overflow(program, shape):
+    header_only(program.folder / "huge.npy", shape)
+    program.refused("fit", "huge.npy", *FIT, words=["huge.npy"])
+
+
+@pytest.mark.parametrize("shape", ["(0, 4)", "(4, 0)"])
+def test_arrays_without_points(program, shape):
+    header_only(program.folder / "none.npy", shape)
+    program.refused("fit", "none.npy", *FIT, words=["none.npy"])
+
+
+def test_other_element_types(program):
+    np.save(program.folder / "complex.npy", np.zeros((5, 2), complex))
+    program.refused("fit", "complex.npy", *FIT, words=["complex"])
+    np.save(program.folder / "words.npy", np.array([["a", "b"]] * 9))
+    program.refused("fit", "words.npy", *FIT, words=["words.npy"])
+
+
+@pytest.mark.parametrize(
+    "content,words",
+    [
+        ("1,2\n3,4\n5,red\n7,8\n", ["red", "line 3", "column 2"]),
+        ("1,2\n3,4\n5\n7,8\n", ["line 3", "1", "2"]),
+        ("1,2\n3,4\n5,6,7\n7,8\n", ["line 3", "3", "2"]),
+        ("1,2\n3,\n5,6\n", ["line 2", "column 2"]),
+        ("a,b\n1,2\nNA,4\n5,6\n", ["line 3", "column 1"]),
+        ("a,b\n", ["table.csv"]),
+    ],
+    ids=["text column", "short row", "long row", "missing cell", "missing word", "header only"],
+)
+def test_bad_text(program, content, words):
+    (program.folder / "table.csv").write_text(content)
+    program.refused("fit", "table.csv", "--beta", 1, "-k", 1, "-o", "m.h5", words=["table.csv", *words])
+
+
+def test_archive_with_two_arrays(program, points):
+    np.savez(program.folder / "two.npz", left=points, right=points)
+    program.refused("fit", "two.npz", *FIT, words=["left", "right", "two.npz:"])
+    program.refused("fit", "two.npz:middle", *FIT, words=["middle", "left", "right"])
+    (program.folder / "broken.npz").write_bytes((program.folder / "two.npz").read_bytes()[:3000])
+    program.refused("fit", "broken.npz", *FIT, words=["broken.npz"])
+
+
+def test_one_and_three_dimensional_arrays(program):
+    np.save(program.folder / "line.npy", np.zeros(10))
+    program.refused("fit", "line.npy", *FIT, words=["line.npy", "reshape"])
+    np.save(program.folder / "cube.npy", np.zeros((4, 5, 6)))
+    program.refused("fit", "cube.npy", *FIT, words=["cube.npy", "reshape"])
+
+
+def test_hdf5_paths(program, points):
+    with h5py.File(program.folder / "x.h5", "w") as file:
+        file["group/values"] = points
+        file["other"] = points
+    program.refused("fit", "x.h5:/nowhere", *FIT, words=["nowhere"])
+    program.refused("fit", "x.h5", *FIT, words=["group/values", "other"])
+
+
+def test_stacked_files_must_agree(program, points):
+    np.save(program.folder / "wide.npy", np.zeros((3, 9)))
+    program.refused("fit", "points.npy", "wide.npy", *FIT, words=["4", "9", "wide.npy"])
+
+
+def test_missing_and_directory_paths(program, points):
+    (program.folder / "folder.npy").mkdir()
+    program.refused("fit", "nowhere.npy", *FIT, status=3, words=["nowhere.npy"])
+    program.refused("fit", "folder.npy", *FIT, status=3, words=["folder.npy"])
+    program.refused("info", "nowhere.h5", status=3, words=["nowhere.h5"])
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read and write everything")
+def test_forbidden_paths(program, points):
+    (program.folder / "secret.npy").write_bytes((program.folder / "points.npy").read_bytes())
+    (program.folder / "secret.npy").chmod(0)
+    program.refused("fit", "secret.npy", *FIT, status=3, words=["secret.npy", "permission"])
+    (program.folder / "locked").mkdir(mode=0o500)
+    program.refused("fit", "points.npy", "--beta", 3, "-o", "locked/m.h5", status=3, words=["locked"])
+
+
+def test_modes_and_rows(program, points):
+    program.refused("fit", "points.npy", "--beta", 3, "-k", 400, "-o", "m.h5", words=["400"])
+    program.refused("fit", "points.npy", "--beta", 3, "-k", 0, "-o", "m.h5", words=["--modes"])
+    program.refused("fit", "points.npy", "--beta", 3, "-k", -2, "-o", "m.h5", words=["--modes", "-2"])
+    np.save(program.folder / "single.npy", np.zeros((1, 3)))
+    program.refused("fit", "single.npy", "--beta", 3, "-k", 1, "-o", "m.h5", words=["1"])
+
+
+def test_all_points_equal(program):
+    np.save(program.folder / "same.npy", np.full((50, 3), 2.5))
+    program.refused("fit", "same.npy", *FIT, words=["no geometry"])
+
+
+@pytest.mark.parametrize(
+    "arguments,words",
+    [
+        (("--alpha", 1.5), ["--alpha", "1.5"]),
+        (("--alpha", -0.1), ["--alpha", "-0.1"]),
+        (("--alpha", "nan"), ["--alpha"]),
+        (("--beta", 0), ["--beta", "0"]),
+        (("--beta", -1), ["--beta", "-1"]),
+        (("--beta", "inf"), ["--beta", "inf"]),
+        (("--beta", "nan"), ["--beta", "nan"]),
+        (("--beta", "wide"), ["--beta", "wide", "number"]),
+        (("--sigma", 0), ["--sigma"]),
+        (("--sigma", 1e200), ["--sigma"]),
+        (("--beta", 1, "--sigma", 2), ["--beta", "--sigma"]),
+        (("--gamma", 1, "--epsilon", 2, "--epsilon-convention", "datafold"), ["--gamma", "--epsilon"]),
+        (("--epsilon", 2), ["--epsilon-convention", "datafold"]),
+        (("--epsilon-convention", "datafold"), ["--epsilon"]),
+        (("--beta", 1, "--precision", "fp33"), ["fp33", "fp32"]),
+        (("--beta", 1, "--precision", ""), ["--precision"]),
+        (("--beta", 1, "--tolerance", 0), ["--tolerance"]),
+        (("--beta", 1, "--select", "best"), ["--select", "robust"]),
+        (("--beta", 1, "--backend", "abacus"), ["--backend", "cpu"]),
+        (("--beta", 1, "--threads", -1), ["--threads"]),
+        (("--beta", 1, "--threads", 1000000), ["--threads"]),
+        (("--beta", 1, "--memory", "lots"), ["--memory", "4G"]),
+        (("--trim", 1), ["--trim"]),
+        (("--trim", "some"), ["--trim", "auto"]),
+        (("--beta0", -1), ["--beta0"]),
+        (("--beta0-cap", "tall"), ["--beta0-cap", "none"]),
+        (("--components", 0), ["--components"]),
+        (("--betta", 1), ["--betta", "did you mean --beta"]),
+        (("--beta",), ["--beta"]),
+    ],
+    ids=lambda value: " ".join(map(str, value)) if isinstance(value, tuple) else "",
+)
+def test_bad_options(program, points, arguments, words):
+    program.refused("fit", "points.npy", "-o", "m.h5", *arguments, words=words)
+
+
+def test_output_is_checked_before_the_fit(program, points):
+    program.refused("fit", "points.npy", "--beta", 3, words=["-o model.h5"])
+    program.refused("fit", "points.npy", "--beta", 3, "-o", "nowhere/m.h5", status=3, words=["nowhere"])
+    program.refused("fit", "points.npy", "--beta", 3, "-o", ".", status=3, words=["."])
+    program.refused("fit", "points.npy", "--beta", 3, "-o", "points.npy/m.h5", status=3, words=["points.npy"])
+    program.refused("fit", "points.npy", "--beta", 3, "-o", "points.npy", words=["replace", "points.npy"])
+    # Before the fit means before the points are even opened.
+    program.refused("fit", "missing.npy", "--beta", 3, "-o", "nowhere/m.h5", status=3, words=["nowhere/m.h5"])
+
+
+def test_full_disk(program, points):
+    small = program.folder / "small"
+    small.mkdir()
+    mount = shutil.which("mount")
+    if os.geteuid() != 0 or mount is None or subprocess.run([mount, "-t", "tmpfs", "-o", "size=32k", "tmpfs", small], capture_output=True).returncode != 0:
+        pytest.skip("a full disk is made with a small tmpfs, which this user may not mount")
+    try:
+        program.refused("fit", "points.npy", "--beta", 3, "-k", 16, "-o", "small/m.h5", status=3, words=["small/m.h5"])
+        (small / "m.h5").write_bytes(b"what was there before")
+        program.refused("fit", "points.npy", "--beta", 3, "-k", 16, "-o", "small/m.h5", status=3, words=["small/m.h5"])
+        assert (small / "m.h5").read_bytes() == b"what was there before"
+    finally:
+        subprocess.run(["umount", small], check=True)
+
+
+def test_not_enough_memory(program):
+    """An address space too small for the points: a message and a status, no crash."""
+    import resource
+
+    x = np.lib.format.open_memmap(program.folder / "large.npy", mode="w+", dtype=np.float32, shape=(300_000, 128))
+    x[:2000] = np.random.default_rng(0).normal(size=(2000, 128))
+    x.flush()
+    del x
+    limit = 150 << 20
+    result = subprocess.run(
+        [os.environ.get("FLASHDIFFUSION", "flashdiffusion"), "fit", "large.npy", "--beta", "1", "-o", "m.h5", "--threads", "1"],
+        cwd=program.folder, capture_output=True, text=True, timeout=60,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+    )
+    assert result.returncode == 3, result.stderr
+    assert "memory" in result.stderr or "allocate" in result.stderr
+    assert [name for name, _ in program.files()] == ["large.npy"]

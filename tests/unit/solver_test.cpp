@@ -1,0 +1,198 @@
+// Block Lanczos on operators whose spectra are known: slow decay, clusters, tiny gaps, rank deficiency, negative eigenvalues, spaces
+// hardly larger than what is asked for, and starts that hide an eigenvector.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "solver/block_lanczos.hpp"
+#include "support/dense_diffusion.hpp"
+#include "support/test_operators.hpp"
+
+namespace fd::test {
+namespace {
+
+class Solver : public testing::TestWithParam<Precision> {
+ protected:
+  std::unique_ptr<Backend> backend = make_backend({"cpu", "", 2});
+  Comm comm;
+  Space space{*backend, GetParam(), comm};
+  bool wide = GetParam() == Precision::fp64;
+  double tolerance = wide ? 1e-10 : 1e-5;
+
+  SolverOptions options(std::size_t modes) {
+    SolverOptions o;
+    o.modes = modes;
+    o.tolerance = tolerance;
+    o.most_passes = 300;
+    return o;
+  }
+
+  // All of the largest values, each as often as it occurs. |theta - lambda| <= residual for a symmetric operator.
+  void expect_largest(const Spectrum& spectrum, std::vector<double> values, std::size_t modes) {
+    std::sort(values.rbegin(), values.rend());
+    ASSERT_EQ(spectrum.values.size(), modes);
+    EXPECT_EQ(spectrum.outcome, SolverOutcome::converged);
+    for (std::size_t j = 0; j < modes; ++j) {
+      EXPECT_NEAR(spectrum.values[j], values[j], tolerance) << "value " << j;
+      EXPECT_LE(spectrum.residuals[j], tolerance);
+    }
+    const Eigen::MatrixXd g = space.gram({*spectrum.vectors, 0, modes}, {*spectrum.vectors, 0, modes});
+    const auto k = static_cast<Eigen::Index>(modes);
+    EXPECT_LE((g - Eigen::MatrixXd::Identity(k, k)).cwiseAbs().maxCoeff(), wide ? 1e-13 : 2e-6);
+  }
+
+  void solve_diagonal(std::size_t n, std::size_t modes, const std::function<double(std::size_t)>& value, std::size_t block = 16) {
+    std::vector<double> values(n);
+    for (std::size_t i = 0; i < n; ++i) values[i] = value(i);
+    DiagonalOperator a(space, values);
+    auto o = options(modes);
+    o.block = block;
+    expect_largest(block_lanczos(space, a, o), values, modes);
+  }
+};
+
+TEST_P(Solver, OneOverJ) { solve_diagonal(1000, 20, [](std::size_t i) { return 1.0 / static_cast<double>(i + 1); }); }
+
+TEST_P(Solver, ClusterLargerThanTheBlock) {
+  solve_diagonal(800, 60, [](std::size_t i) { return i < 40 ? 0.9 : 0.5 / static_cast<double>(i); });
+}
+
+TEST_P(Solver, DoubletsAreComplete) { solve_diagonal(600, 10, [](std::size_t i) { return std::pow(0.95, static_cast<double>(i / 2)); }, 4); }
+
+TEST_P(Solver, GapOfOneInTenMillion) {
+  solve_diagonal(500, 4, [](std::size_t i) { return i == 0 ? 1.0 : i == 1 ? 1.0 - 1e-7 : 0.8 / static_cast<double>(i); });
+}
+
+TEST_P(Solver, RankDeficient) { solve_diagonal(400, 12, [](std::size_t i) { return i < 8 ? 1.0 / static_cast<double>(i + 1) : 0.0; }); }
+
+TEST_P(Solver, NegativeEigenvalues) {
+  solve_diagonal(700, 6, [](std::size_t i) { return i % 2 == 0 ? 1.0 / static_cast<double>(i + 1) : -1.0 / static_cast<double>(i); });
+}
+
+TEST_P(Solver, SpaceBarelyLargerThanAskedFor) {
+  for (const std::size_t n : {2, 3, 5, 17, 20}) solve_diagonal(n, n - 1, [](std::size_t i) { return 1.0 / static_cast<double>(i + 1); });
+  solve_diagonal(40, 40, [](std::size_t i) { return 1.0 / static_cast<double>(i + 1); });
+}
+
+TEST_P(Solver, WarmStartThatMissesTheLargestFindsIt) {
+  const std::size_t n = 500, k = 5;
+  std::vector<double> values(n);
+  for (std::size_t i = 0; i < n; ++i) values[i] = i < 8 ? 1.0 - 0.05 * static_cast<double>(i) : 0.3 / static_cast<double>(i);
+  DiagonalOperator a(space, values);
+  // the start holds e_1 … e_7 exactly, and nothing of e_0
+  std::vector<double> host(n * 7, 0.0);
+  for (std::size_t c = 0; c < 7; ++c) host[(c + 1) * 7 + c] = 1;
+  auto start = space.panel(n, 7);
+  backend->upload(nullptr, host.data(), *start);
+  expect_largest(block_lanczos(space, a, options(k), nullptr, start.get()), values, k);
+}
+
+TEST_P(Solver, WarmStartIsShortAndUselessStartIsNoLoss) {
+  const std::size_t n = 1200, k = 4;
+  std::vector<double> values(n);
+  for (std::size_t i = 0; i < n; ++i) values[i] = std::exp(-0.05 * static_cast<double>(i));
+  DiagonalOperator a(space, values);
+  auto o = options(k);
+  o.carry = 12;
+  const Spectrum cold = block_lanczos(space, a, o);
+  const Spectrum warm = block_lanczos(space, a, o, nullptr, cold.vectors.get());
+  expect_largest(warm, values, k);
+  EXPECT_LE(warm.passes, 5u);
+  auto useless = space.panel(n, 16);
+  space.randomize(*useless, 99, 7);
+  const Spectrum lost = block_lanczos(space, a, o, nullptr, useless.get());
+  expect_largest(lost, values, k);
+  EXPECT_LE(lost.passes, cold.passes + 1);
+}
+
+TEST_P(Solver, LockedVectorIsKeptOut) {
+  const std::size_t n = 300;
+  std::vector<double> values(n), rest;
+  for (std::size_t i = 0; i < n; ++i) values[i] = 1.0 / static_cast<double>(i + 1);
+  rest.assign(values.begin() + 1, values.end());
+  DiagonalOperator a(space, values);
+  std::vector<double> host(n, 0.0);
+  host[0] = 1;
+  auto locked = space.panel(n, 1);
+  backend->upload(nullptr, host.data(), *locked);
+  expect_largest(block_lanczos(space, a, options(6), locked.get()), rest, 6);
+}
+
+TEST_P(Solver, RestartsInASmallBasis) {
+  const std::size_t n = 900, k = 6;
+  std::vector<double> values(n);
+  for (std::size_t i = 0; i < n; ++i) values[i] = 1 - std::pow(static_cast<double>(i) / static_cast<double>(n), 0.7);
+  DiagonalOperator a(space, values);
+  auto o = options(k);
+  o.block = 4;
+  o.basis = 1;  // raised to the least that a restart needs
+  expect_largest(block_lanczos(space, a, o), values, k);
+}
+
+TEST_P(Solver, CeilingEndsTheSolveAtOnce) {
+  std::vector<double> values(600, 0.2);
+  for (std::size_t i = 0; i < 30; ++i) values[i] = 1 - 1e-9 * static_cast<double>(i);
+  DiagonalOperator a(space, values);
+  auto o = options(10);
+  o.ceiling = 1 - 1e-6;
+  const Spectrum spectrum = block_lanczos(space, a, o);
+  EXPECT_EQ(spectrum.outcome, SolverOutcome::ceiling);
+  EXPECT_LE(spectrum.passes, 4u);
+}
+
+TEST_P(Solver, ExhaustedPassesAreAResult) {
+  std::vector<double> values(2000);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = 1 - 1e-4 * static_cast<double>(i);
+  DiagonalOperator a(space, values);
+  auto o = options(8);
+  o.most_passes = 3;
+  const Spectrum spectrum = block_lanczos(space, a, o);
+  EXPECT_EQ(spectrum.outcome, SolverOutcome::exhausted);
+  EXPECT_EQ(spectrum.passes, 3u);
+  EXPECT_EQ(a.passes, 3u);
+  ASSERT_EQ(spectrum.residuals.size(), 8u);
+  EXPECT_GT(spectrum.residuals[0], o.tolerance);
+}
+
+TEST_P(Solver, SubspaceOfADenseDiffusionOperator) {
+  const DenseDiffusion dense = dense_diffusion(torus(700), 0.5, 0.5);
+  const Eigen::VectorXd top = dense.d.cwiseSqrt().normalized();
+  DenseOperator a(space, dense.symmetric - top * top.transpose());
+  const std::size_t k = 12;
+  const Spectrum spectrum = block_lanczos(space, a, options(k));
+  std::vector<double> values(dense.values.data(), dense.values.data() + dense.values.size());
+  expect_largest(spectrum, values, k);
+  // the two spans agree to residual / gap (12 first harmonics, then a gap)
+  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  RowMajor v(700, static_cast<Eigen::Index>(k));
+  backend->download(nullptr, {*spectrum.vectors, 0, k}, v.data());
+  const Eigen::MatrixXd overlap = dense.vectors.leftCols(static_cast<Eigen::Index>(k)).transpose() * v;
+  const double gap = dense.values(static_cast<Eigen::Index>(k) - 1) - dense.values(static_cast<Eigen::Index>(k));
+  const double lost = 1 - overlap.bdcSvd().singularValues().minCoeff();
+  EXPECT_LE(lost, std::pow(std::sqrt(static_cast<double>(k)) * tolerance / gap, 2) + (wide ? 1e-12 : 1e-5));
+}
+
+TEST_P(Solver, SameBitsTwiceAndForAnyNumberOfThreads) {
+  std::vector<double> values(3000);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = 1.0 / (1 + 0.1 * static_cast<double>(i));
+  std::vector<std::vector<double>> seen;
+  for (const int threads : {1, 2, 3, 2}) {
+    const auto own = make_backend({"cpu", "", threads});
+    Space other(*own, GetParam(), comm);
+    DiagonalOperator a(other, values);
+    const Spectrum spectrum = block_lanczos(other, a, options(7));
+    std::vector<double> host(values.size() * spectrum.vectors->columns());
+    own->download(nullptr, *spectrum.vectors, host.data());
+    host.insert(host.end(), spectrum.values.begin(), spectrum.values.end());
+    seen.push_back(host);
+  }
+  for (const auto& other : seen) EXPECT_EQ(seen.front(), other);
+}
+
+INSTANTIATE_TEST_SUITE_P(Precisions, Solver, testing::Values(Precision::fp32, Precision::fp64),
+                         [](const auto& info) { return std::string(traits(info.param).name); });
+
+}  // namespace
+}  // namespace fd::test
