@@ -22,7 +22,7 @@ build: configure
 	@cmake --build $(BUILD) --parallel $(JOBS) --target flashdiffusion_program
 
 demo: build
-	@$(PROGRAM) demo
+	@$(PROGRAM) demo --output $(BUILD)
 
 test: configure
 	@cmake --build $(BUILD) --parallel $(JOBS)

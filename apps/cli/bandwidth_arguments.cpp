@@ -15,7 +15,10 @@ void BandwidthArguments::declare(CLI::App& app) {
   app.add_option("--beta", beta, "beta itself")->check(real_number)->type_name("B")->group(group);
   app.add_option("--sigma", sigma, "beta = 1 / (2 S^2)")->check(real_number)->type_name("S")->group(group);
   app.add_option("--gamma", gamma, "beta = G, as in scikit-learn")->check(real_number)->type_name("G")->group(group);
-  app.add_option("--epsilon", epsilon, "with --epsilon-convention: beta = 1/(4E), 1/(2E), 1/E")->check(real_number)->type_name("E")->group(group);
+  app.add_option("--epsilon", epsilon, "with --epsilon-convention: beta = 1/(4E), 1/(2E), 1/E")
+      ->check(real_number)
+      ->type_name("E")
+      ->group(group);
   app.add_option("--epsilon-convention", convention, "whose epsilon it is")
       ->type_name("")
       ->check(CLI::IsMember({"pydiffmap", "datafold", "mdanalysis"}))
@@ -29,7 +32,8 @@ std::optional<double> BandwidthArguments::value() const {
   if (gamma) given.emplace_back("--gamma", *gamma);
   if (epsilon) given.emplace_back("--epsilon", *epsilon);
   if (given.size() > 1)
-    throw Error(Failure::misuse, fmt::format("{} and {} both fix the bandwidth", given[0].first, given[1].first), "give one of them");
+    throw Error(Failure::misuse, fmt::format("{} and {} both fix the bandwidth", given[0].first, given[1].first),
+                "give one of them");
   if (!convention.empty() && !epsilon)
     throw Error(Failure::misuse, "--epsilon-convention says what --epsilon means, and there is no --epsilon",
                 "add --epsilon E, or use --beta, --sigma or --gamma");

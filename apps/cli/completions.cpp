@@ -48,7 +48,9 @@ std::vector<const CLI::App*> verbs_of(const CLI::App& root) {
   return root.get_subcommands([](const CLI::App*) { return true; });
 }
 
-std::string joined(const std::vector<std::string>& words, const char* between = " ") { return fmt::format("{}", fmt::join(words, between)); }
+std::string joined(const std::vector<std::string>& words, const char* between = " ") {
+  return fmt::format("{}", fmt::join(words, between));
+}
 
 std::string all_names(const CLI::App& app) {
   std::vector<std::string> names;
@@ -69,7 +71,8 @@ std::string bash_script(const CLI::App& root) {
     cases += fmt::format("    {})\n      case \"$previous\" in\n", verb->get_name());
     for (const OptionWords& option : options_of(*verb))
       if (option.takes_value && !option.choices.empty())
-        cases += fmt::format("        {}) COMPREPLY=($(compgen -W '{}' -- \"$word\")); return ;;\n", joined(option.names, "|"), joined(option.choices));
+        cases += fmt::format("        {}) COMPREPLY=($(compgen -W '{}' -- \"$word\")); return ;;\n", joined(option.names, "|"),
+                             joined(option.choices));
     cases += fmt::format("      esac\n      options='{}'\n      values='{}' ;;\n", all_names(*verb), positional_choices(*verb));
   }
   return fmt::format(R"(# bash completion of flashdiffusion; load it with: source <(flashdiffusion completions bash)
@@ -112,7 +115,8 @@ std::string zsh_script(const CLI::App& root) {
     cases += fmt::format("    {})\n      _arguments -s \\\n", verb->get_name());
     for (const OptionWords& option : options_of(*verb))
       for (const std::string& name : option.names) {
-        const std::string value = option.takes_value ? ":value:" + (option.choices.empty() ? "_files" : "(" + joined(option.choices) + ")") : "";
+        const std::string value =
+            option.takes_value ? ":value:" + (option.choices.empty() ? "_files" : "(" + joined(option.choices) + ")") : "";
         cases += fmt::format("        '{}[{}]{}' \\\n", name, zsh_quoted(option.help), value);
       }
     const std::string values = positional_choices(*verb);
@@ -161,7 +165,8 @@ std::string fish_script(const CLI::App& root) {
   std::string text = "# fish completion of flashdiffusion; load it with: flashdiffusion completions fish | source\n";
   for (const OptionWords& option : options_of(root)) text += fish_option("__fish_use_subcommand", option);
   for (const CLI::App* verb : verbs_of(root)) {
-    text += fmt::format("complete -c flashdiffusion -f -n __fish_use_subcommand -a {} -d '{}'\n", verb->get_name(), fish_quoted(verb->get_description()));
+    text += fmt::format("complete -c flashdiffusion -f -n __fish_use_subcommand -a {} -d '{}'\n", verb->get_name(),
+                        fish_quoted(verb->get_description()));
     const std::string condition = "__fish_seen_subcommand_from " + verb->get_name();
     for (const OptionWords& option : options_of(*verb)) text += fish_option(condition, option);
     const std::string values = positional_choices(*verb);

@@ -11,8 +11,8 @@
 #include "base/random.hpp"
 #include "cli/console.hpp"
 #include "cli/exit_status.hpp"
-#include "cli/progress_display.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/progress_display.hpp"
 #include "cli/provenance.hpp"
 #include "cli/summary.hpp"
 #include "cli/verb.hpp"
@@ -30,7 +30,8 @@ struct Arguments {
 
 constexpr std::size_t rows = 2000;
 constexpr std::uint64_t seed = 7;
-constexpr double bandwidth = 5;  // of the order of one over the squared distance between turns, in units of the standard deviation
+constexpr double bandwidth =
+    5;  // of the order of one over the squared distance between turns, in units of the standard deviation
 constexpr std::size_t modes = 8;
 
 // (t cos t, h, t sin t), t in [3 pi/2, 9 pi/2], h in [0, 21], every axis brought to mean 0 and variance 1.
@@ -64,7 +65,8 @@ int run(const Arguments& arguments, const std::vector<std::string>& command) {
   options.modes = modes;
   options.beta = bandwidth;
   options.observer = &display;
-  if (!arguments.quiet) remark(fmt::format("fitting a Swiss roll: {} points, 3 columns, {} modes, beta = {:g}", rows, modes, bandwidth));
+  if (!arguments.quiet)
+    remark(fmt::format("fitting a Swiss roll: {} points, 3 columns, {} modes, beta = {:g}", rows, modes, bandwidth));
   Model model = fit(points.view(), options);
   display.clear();
   throw_if_interrupted();
@@ -90,7 +92,9 @@ int run(const Arguments& arguments, const std::vector<std::string>& command) {
 
 Action declare_demo(CLI::App& app, const std::vector<std::string>& command) {
   auto arguments = std::make_shared<Arguments>();
-  app.add_option("-o,--output", arguments->folder, "folder for demo.npy and demo-model.h5")->type_name("FOLDER")->capture_default_str();
+  app.add_option("-o,--output", arguments->folder, "folder for demo.npy and demo-model.h5")
+      ->type_name("FOLDER")
+      ->capture_default_str();
   app.add_flag("--quiet", arguments->quiet, "no progress, no remarks, no table");
   app.footer("Examples:\n  flashdiffusion demo\n  flashdiffusion demo --output /tmp");
   return [arguments, &command] { return run(*arguments, command); };

@@ -30,7 +30,8 @@ struct Arguments {
   bool json = false, quiet = false;
 };
 
-constexpr const char* footer = R"(POINTS: a.npy, a.npz (a.npz:name), a.csv, a.tsv, a.txt, a.h5:/path, a.h5ad:/path, or - for text on standard input;
+constexpr const char* footer =
+    R"(POINTS: a.npy, a.npz (a.npz:name), a.csv, a.tsv, a.txt, a.h5:/path, a.h5ad:/path, or - for text on standard input;
 several are stacked in order.
 
 Examples:
@@ -42,9 +43,11 @@ Examples:
 constexpr double worth_saying = 1e9;  // bytes
 
 void say_memory(const PointSource& source, const Options& options) {
-  const double needed = fit_memory_bytes(source.rows(), source.dimension(), options), free = static_cast<double>(available_memory_bytes());
+  const double needed = fit_memory_bytes(source.rows(), source.dimension(), options),
+               free = static_cast<double>(available_memory_bytes());
   if (needed < worth_saying && (free == 0 || needed < 0.8 * free)) return;
-  std::string line = fmt::format("{} rows, {} columns: about {} of memory are needed", source.rows(), source.dimension(), bytes_text(needed));
+  std::string line =
+      fmt::format("{} rows, {} columns: about {} of memory are needed", source.rows(), source.dimension(), bytes_text(needed));
   if (free > 0) line += fmt::format(", {} are free", bytes_text(free));
   remark(line);
 }
@@ -63,8 +66,7 @@ Model fit_named(PointSource& source, const std::vector<std::string>& files, cons
 int run(const Arguments& arguments, const std::vector<std::string>& command, const CLI::App& app) {
   const auto start = std::chrono::steady_clock::now();
   Options options = arguments.fit.options();
-  if (arguments.output.empty())
-    throw Error(Failure::misuse, "fit needs a name for the model it makes", "add -o model.h5");
+  if (arguments.output.empty()) throw Error(Failure::misuse, "fit needs a name for the model it makes", "add -o model.h5");
   { AtomicFile check(arguments.output); }  // a folder that cannot be written to is found out now, not after the fit
   refuse_overwriting(arguments.output, arguments.points);
 

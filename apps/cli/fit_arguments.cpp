@@ -11,8 +11,8 @@
 #include <flashdiffusion/error.hpp>
 #include <flashdiffusion/precision.hpp>
 
+#include "cli/backends.hpp"
 #include "cli/validators.hpp"
-#include "device/backend.hpp"
 
 namespace fd::cli {
 namespace {
@@ -20,7 +20,8 @@ namespace {
 constexpr std::pair<const char*, Select> selectors[] = {
     {"robust", Select::robust}, {"minimum", Select::minimum}, {"paper", Select::paper}, {"continuation", Select::continuation}};
 
-[[noreturn]] void refuse(const std::string& option, const std::string& value, const std::string& wanted, const std::string& hint = {}) {
+[[noreturn]] void refuse(const std::string& option, const std::string& value, const std::string& wanted,
+                         const std::string& hint = {}) {
   throw Error(Failure::misuse, fmt::format("{} {}: {}", option, value, wanted), hint);
 }
 
@@ -32,7 +33,8 @@ double parse_number(const std::string& option, const std::string& text, const st
 }
 
 void require_positive(const char* option, const std::optional<double>& value) {
-  if (value && !(std::isfinite(*value) && *value > 0)) refuse(option, fmt::format("{}", *value), "must be a finite number above zero");
+  if (value && !(std::isfinite(*value) && *value > 0))
+    refuse(option, fmt::format("{}", *value), "must be a finite number above zero");
 }
 
 std::vector<Precision> parse_precisions(const std::string& list) {
@@ -49,36 +51,84 @@ std::vector<Precision> parse_precisions(const std::string& list) {
 
 void FitArguments::declare(CLI::App& app) {
   const char* numbers = "Result";
-  app.add_option("-k,--modes", modes, "nontrivial modes")->check(whole_number)->type_name("K")->capture_default_str()->group(numbers);
-  app.add_option("--alpha", alpha, "density normalisation, 0 to 1")->check(real_number)->type_name("A")->capture_default_str()->group(numbers);
-  app.add_option("--tolerance", tolerance, "largest residual |Mv - lambda v| of a pair")->check(real_number)->type_name("T")->capture_default_str()->group(numbers);
+  app.add_option("-k,--modes", modes, "nontrivial modes")
+      ->check(whole_number)
+      ->type_name("K")
+      ->capture_default_str()
+      ->group(numbers);
+  app.add_option("--alpha", alpha, "density normalisation, 0 to 1")
+      ->check(real_number)
+      ->type_name("A")
+      ->capture_default_str()
+      ->group(numbers);
+  app.add_option("--tolerance", tolerance, "largest residual |Mv - lambda v| of a pair")
+      ->check(real_number)
+      ->type_name("T")
+      ->capture_default_str()
+      ->group(numbers);
   app.add_flag("--no-points", no_points, "leave the points out of the model (transform then needs --points)")->group(numbers);
 
   bandwidth.declare(app);
 
   const char* flow = "How the bandwidth is chosen";
-  app.add_option("--select", select, "rule")->type_name("")->capture_default_str()->group(flow)
+  app.add_option("--select", select, "rule")
+      ->type_name("")
+      ->capture_default_str()
+      ->group(flow)
       ->check(CLI::IsMember({"robust", "minimum", "paper", "continuation"}));
   app.add_flag("--ladder,!--no-ladder", ladder, "try bandwidths on sub-samples first (default), or on all rows")->group(flow);
   app.add_option("--beta0", beta0, "first bandwidth tried")->check(real_number)->type_name("B")->group(flow);
-  app.add_option("--beta0-cap", beta0_cap, "largest first bandwidth, or none")->type_name("B")->capture_default_str()->group(flow);
+  app.add_option("--beta0-cap", beta0_cap, "largest first bandwidth, or none")
+      ->type_name("B")
+      ->capture_default_str()
+      ->group(flow);
   app.add_option("--beta-max", beta_max, "largest bandwidth tried")->check(real_number)->type_name("B")->group(flow);
-  app.add_option("--components", components, "judge the Perron gap past this many separate components")->check(whole_number)->type_name("C")
-      ->capture_default_str()->group(flow);
-  app.add_option("--trim", trim, "fraction of sparsest rows to leave out of the fit, or auto")->type_name("F")->capture_default_str()->group(flow);
+  app.add_option("--components", components, "judge the Perron gap past this many separate components")
+      ->check(whole_number)
+      ->type_name("C")
+      ->capture_default_str()
+      ->group(flow);
+  app.add_option("--trim", trim, "fraction of sparsest rows to leave out of the fit, or auto")
+      ->type_name("F")
+      ->capture_default_str()
+      ->group(flow);
 
   const char* work = "How it is computed";
-  app.add_option("--precision", precision, "fp64, fp32, tf32 or bf16; a comma list is a cascade")->type_name("P")
-      ->capture_default_str()->group(work);
-  std::vector<std::string> backends = backend_names();
-  backends.insert(backends.begin(), "auto");
-  app.add_option("--backend", backend, "what computes")->type_name("")->capture_default_str()->check(CLI::IsMember(backends))->group(work);
-  app.add_option("--threads", threads, "0: all cores; the result does not depend on it")->check(whole_number)->type_name("N")->capture_default_str()->group(work);
-  app.add_option("--block", block, "vectors a pass; 0: chosen")->check(whole_number)->type_name("N")->capture_default_str()->group(work);
-  app.add_option("--basis", basis, "vectors kept; 0: chosen")->check(whole_number)->type_name("N")->capture_default_str()->group(work);
-  app.add_option("--max-passes", max_passes, "give up after this many; 0: 50 + 4 K")->check(whole_number)->type_name("N")->capture_default_str()->group(work);
+  app.add_option("--precision", precision, "fp64, fp32, tf32 or bf16; a comma list is a cascade")
+      ->type_name("P")
+      ->capture_default_str()
+      ->group(work);
+  app.add_option("--backend", backend, "what computes")
+      ->type_name("")
+      ->capture_default_str()
+      ->check(CLI::IsMember(backend_choices()))
+      ->group(work);
+  app.add_option("--threads", threads, "0: all cores; the result does not depend on it")
+      ->check(whole_number)
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(work);
+  app.add_option("--block", block, "vectors a pass; 0: chosen")
+      ->check(whole_number)
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(work);
+  app.add_option("--basis", basis, "vectors kept; 0: chosen")
+      ->check(whole_number)
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(work);
+  app.add_option("--max-passes", max_passes, "give up after this many; 0: 50 + 4 K")
+      ->check(whole_number)
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(work);
   app.add_option("--memory", memory, "budget, such as 4G; default: what is free")->type_name("SIZE")->group(work);
-  app.add_option("--seed", seed, "of the random start vectors and sub-samples")->check(whole_number)->type_name("N")->capture_default_str()->group(work);
+  app.add_option("--seed", seed, "of the random start vectors and sub-samples")
+      ->check(whole_number)
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(work);
 }
 
 Options FitArguments::options() const {
@@ -146,14 +196,31 @@ const char* name(Select select) {
 }
 
 nlohmann::json to_json(const Options& o) {
-  const auto number_or_null = [](const std::optional<double>& value) { return value ? nlohmann::json(*value) : nlohmann::json(); };
+  const auto number_or_null = [](const std::optional<double>& value) {
+    return value ? nlohmann::json(*value) : nlohmann::json();
+  };
   nlohmann::json precisions = nlohmann::json::array();
   for (const Precision precision : o.precision) precisions.push_back(std::string(traits(precision).name));
-  return {{"modes", o.modes}, {"alpha", o.alpha}, {"beta", number_or_null(o.beta)}, {"select", name(o.select)}, {"ladder", o.ladder},
-          {"precision", precisions}, {"backend", o.backend}, {"threads", o.threads}, {"block", o.block}, {"basis", o.basis},
-          {"tolerance", o.tolerance}, {"max_passes", o.max_passes}, {"memory_bytes", o.memory_bytes}, {"beta0", number_or_null(o.beta0)},
-          {"beta0_cap", number_or_null(o.beta0_cap)}, {"beta_max", number_or_null(o.beta_max)}, {"components", o.components},
-          {"trim", o.trim}, {"seed", o.seed}, {"keep_points", o.keep_points}};
+  return {{"modes", o.modes},
+          {"alpha", o.alpha},
+          {"beta", number_or_null(o.beta)},
+          {"select", name(o.select)},
+          {"ladder", o.ladder},
+          {"precision", precisions},
+          {"backend", o.backend},
+          {"threads", o.threads},
+          {"block", o.block},
+          {"basis", o.basis},
+          {"tolerance", o.tolerance},
+          {"max_passes", o.max_passes},
+          {"memory_bytes", o.memory_bytes},
+          {"beta0", number_or_null(o.beta0)},
+          {"beta0_cap", number_or_null(o.beta0_cap)},
+          {"beta_max", number_or_null(o.beta_max)},
+          {"components", o.components},
+          {"trim", o.trim},
+          {"seed", o.seed},
+          {"keep_points", o.keep_points}};
 }
 
 }  // namespace fd::cli

@@ -44,9 +44,11 @@ struct Contents {
 Contents describe_model(const Model& model) { return {summary_json(model), summary_text(model)}; }
 
 Contents describe_points(const PointSource& points) {
-  const double memory = fit_memory_bytes(points.rows(), points.dimension(), Options{}), free = static_cast<double>(available_memory_bytes());
+  const double memory = fit_memory_bytes(points.rows(), points.dimension(), Options{}),
+               free = static_cast<double>(available_memory_bytes());
   Contents contents;
-  contents.document = {{"n", points.rows()}, {"dimension", points.dimension()}, {"fit_memory_bytes", static_cast<std::uint64_t>(memory)}};
+  contents.document = {
+      {"n", points.rows()}, {"dimension", points.dimension()}, {"fit_memory_bytes", static_cast<std::uint64_t>(memory)}};
   contents.text = row_text("points", fmt::format("{} rows, {} columns", points.rows(), points.dimension())) +
                   row_text("a fit needs", fmt::format("about {} of memory", bytes_text(memory)));
   if (free > 0) contents.text += row_text("free now", bytes_text(free));
@@ -72,7 +74,8 @@ Contents describe(const std::vector<std::string>& files) {
 int run(const Arguments& arguments) {
   LeaveAtOnce reading;
   const Contents contents = describe(arguments.files);
-  print_result(arguments.json ? contents.document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n" : contents.text);
+  print_result(arguments.json ? contents.document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"
+                              : contents.text);
   return done;
 }
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <flashdiffusion/error.hpp>
 #include <flashdiffusion/version.hpp>
@@ -28,6 +28,7 @@ constexpr Verb verbs[] = {
     {"info", "what is in a model or a file of points", declare_info},
     {"demo", "a complete fit on data it makes itself", declare_demo},
     {"selftest", "checks this build on this machine against the reference", declare_selftest},
+    {"bench", "figures as ratios to this machine's own limits", declare_bench},
     {"completions", "prints a completion script for bash, zsh or fish", declare_completions},
 };
 
@@ -40,7 +41,8 @@ constexpr const char* footer = R"(Examples:
 FLASHDIFFUSION_THREADS sets the number of threads, FLASHDIFFUSION_ISA the instruction set.
 Exit status: 0 done, 1 not converged, 2 wrong use or bad input, 3 I/O, memory or device failure, 130 interrupted.)";
 
-[[noreturn]] void unknown(const std::string& kind, const std::string& word, const std::vector<std::string>& known, const std::string& help) {
+[[noreturn]] void unknown(const std::string& kind, const std::string& word, const std::vector<std::string>& known,
+                          const std::string& help) {
   const std::string near = closest(word, known);
   throw Error(Failure::misuse, fmt::format("unknown {} {}", kind, word),
               near.empty() ? fmt::format("see {}", help) : fmt::format("did you mean {}? See {}", near, help));

@@ -64,8 +64,8 @@ void ProgressDisplay::progress(const Progress& p) {
   // A line as wide as the terminal would wrap and could not be rewritten.
   const std::string line = (p.stage + rest).substr(0, terminal_width() - 1);
   const std::size_t stage = std::min(p.stage.size(), line.size());
-  const std::string frame = colour_ ? "\r\x1b[1m" + line.substr(0, stage) + "\x1b[0m" + line.substr(stage) + "\x1b[K"
-                                    : "\r" + line + "\x1b[K";
+  const std::string frame =
+      colour_ ? "\r\x1b[1m" + line.substr(0, stage) + "\x1b[0m" + line.substr(stage) + "\x1b[K" : "\r" + line + "\x1b[K";
   shown_ = true;
   [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, frame.data(), frame.size());
 }

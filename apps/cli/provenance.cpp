@@ -7,8 +7,8 @@
 #include <flashdiffusion/version.hpp>
 
 #include "base/team.hpp"
+#include "cli/backends.hpp"
 #include "cli/fit_arguments.hpp"
-#include "device/backend.hpp"
 
 namespace fd::cli {
 namespace {
@@ -34,8 +34,8 @@ std::string utc_now() {
 }  // namespace
 
 nlohmann::json machine_json(const Options& options) {
-  const auto backend = make_backend({options.backend, options.isa, options.threads});
-  return {{"cpu", cpu_model()}, {"cores", available_cores()}, {"isa", backend->isa()}, {"backend", backend->description()}};
+  const BackendInUse backend = backend_in_use(options);
+  return {{"cpu", cpu_model()}, {"cores", available_cores()}, {"isa", backend.isa}, {"backend", backend.description}};
 }
 
 std::string provenance_text(const std::vector<std::string>& command, const Options& options, const std::vector<InputFile>& inputs,
@@ -46,8 +46,14 @@ std::string provenance_text(const std::vector<std::string>& command, const Optio
     if (!input.crc32.empty()) file["crc32"] = input.crc32;
     files.push_back(file);
   }
-  const nlohmann::json document = {{"command", command}, {"options", to_json(options)}, {"version", version}, {"build", build_description()},
-                                   {"machine", machine_json(options)}, {"inputs", files}, {"wall_seconds", wall_seconds}, {"date", utc_now()}};
+  const nlohmann::json document = {{"command", command},
+                                   {"options", to_json(options)},
+                                   {"version", version},
+                                   {"build", build_description()},
+                                   {"machine", machine_json(options)},
+                                   {"inputs", files},
+                                   {"wall_seconds", wall_seconds},
+                                   {"date", utc_now()}};
   // A path need not be UTF-8; what is not is replaced rather than refused.
   return document.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

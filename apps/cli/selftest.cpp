@@ -47,7 +47,8 @@ double largest_norm(const Values& points) {
   double largest = 0;
   for (std::size_t i = 0; i < points.rows; ++i) {
     double square = 0;
-    for (std::size_t c = 0; c < points.columns; ++c) square += points.data[i * points.columns + c] * points.data[i * points.columns + c];
+    for (std::size_t c = 0; c < points.columns; ++c)
+      square += points.data[i * points.columns + c] * points.data[i * points.columns + c];
     largest = std::max(largest, square);
   }
   return std::sqrt(largest);
@@ -82,16 +83,18 @@ Values absolute(Values v) {
 
 struct Row {
   std::string backend, isa, precision;
-  double error = 0;  // largest |y - y_ref| / (K |W|)
-  double share = 0;  // largest error as a share of its bound
+  double error = 0;       // largest |y - y_ref| / (K |W|)
+  double share = 0;       // largest error as a share of its bound
   bool same_bits = true;  // for one thread and for three
   bool good() const { return share <= 1 && same_bits; }
 };
 
-void compare(const std::vector<double>& values, const std::vector<double>& truth, const std::vector<double>& scale, double bound, Row& row) {
+void compare(const std::vector<double>& values, const std::vector<double>& truth, const std::vector<double>& scale, double bound,
+             Row& row) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double difference = std::abs(values[i] - truth[i]);
-    const double relative = std::isfinite(difference) ? (difference == 0 ? 0 : difference / scale[i]) : std::numeric_limits<double>::infinity();
+    const double relative =
+        std::isfinite(difference) ? (difference == 0 ? 0 : difference / scale[i]) : std::numeric_limits<double>::infinity();
     row.error = std::max(row.error, relative);
     row.share = std::max(row.share, relative / bound);
   }
@@ -115,7 +118,8 @@ void check_size(Backend& backend, Backend& serial, Backend& reference, Precision
   compare(got.symmetric, truth.symmetric, weight.symmetric, entry + sum, row);
   compare(got.rectangular, truth.rectangular, weight.rectangular, entry + sum, row);
   compare(got.mass, truth.mass, truth.mass, 2 * entry + sum, row);
-  row.same_bits = row.same_bits && got.symmetric == alone.symmetric && got.rectangular == alone.rectangular && got.mass == alone.mass;
+  row.same_bits =
+      row.same_bits && got.symmetric == alone.symmetric && got.rectangular == alone.rectangular && got.mass == alone.mass;
 }
 
 std::vector<Row> check_all() {
@@ -145,15 +149,22 @@ int run(bool json) {
   if (json) {
     nlohmann::ordered_json document = {{"build", build_description()}, {"rows", nlohmann::json::array()}, {"ok", bad == 0}};
     for (const Row& row : rows)
-      document["rows"].push_back({{"backend", row.backend}, {"isa", row.isa}, {"precision", row.precision}, {"error", row.error},
-                                  {"share_of_bound", row.share}, {"same_for_any_threads", row.same_bits}, {"ok", row.good()}});
+      document["rows"].push_back({{"backend", row.backend},
+                                  {"isa", row.isa},
+                                  {"precision", row.precision},
+                                  {"error", row.error},
+                                  {"share_of_bound", row.share},
+                                  {"same_for_any_threads", row.same_bits},
+                                  {"ok", row.good()}});
     print_result(document.dump(2) + "\n");
   } else {
-    std::string text = build_description() + "\n\n" + fmt::format("{:<11}{:<12}{:<11}{:<11}{:<10}{:<9}{}\n", "back-end", "isa", "precision",
-                                                                 "error", "of bound", "threads", "");
+    std::string text = build_description() + "\n\n" +
+                       fmt::format("{:<11}{:<12}{:<11}{:<11}{:<10}{:<9}{}\n", "back-end", "isa", "precision", "error", "of bound",
+                                   "threads", "");
     for (const Row& row : rows)
-      text += fmt::format("{:<11}{:<12}{:<11}{:<11.1e}{:<10}{:<9}{}\n", row.backend, row.isa, row.precision, row.error,
-                          fmt::format("{:.1f} %", 100 * row.share), row.same_bits ? "same" : "DIFFER", row.good() ? "ok" : "WRONG");
+      text +=
+          fmt::format("{:<11}{:<12}{:<11}{:<11.1e}{:<10}{:<9}{}\n", row.backend, row.isa, row.precision, row.error,
+                      fmt::format("{:.1f} %", 100 * row.share), row.same_bits ? "same" : "DIFFER", row.good() ? "ok" : "WRONG");
     print_result(text);
   }
   if (bad == 0) return done;

@@ -19,8 +19,8 @@ std::string bandwidth_text(const Model& model, const std::string& origin) {
 }
 
 std::string sweep_text(const Model& model) {
-  std::string text = fmt::format("\n{:>9}  {:>5}  {:>11}  {:>9}  {:>7}  {:>10}  {:>10}  {:>6}  {}\n", "n", "prec", "beta", "n_eff",
-                                 "d_hat", "gap", "V", "passes", "outcome");
+  std::string text = fmt::format("\n{:>9}  {:>5}  {:>11}  {:>9}  {:>7}  {:>10}  {:>10}  {:>6}  {}\n", "n", "prec", "beta",
+                                 "n_eff", "d_hat", "gap", "V", "passes", "outcome");
   for (const Probe& p : model.sweep)
     text += fmt::format("{:>9}  {:>5}  {:>11.5g}  {:>9.4g}  {:>7.3g}  {:>10.3e}  {:>10.4e}  {:>6}  {}\n", p.n,
                         precision_name(p.precision), p.beta, p.n_eff, p.d_hat, p.perron_gap, p.v, p.passes, p.outcome);
@@ -64,12 +64,14 @@ std::string summary_text(const Model& model, const std::string& origin) {
   text += row_text("modes", fmt::format("{}, {}", model.modes(), model.converged ? "all converged" : "not all converged"));
   if (!model.outcome.empty()) text += row_text("outcome", model.outcome);
   text += row_text("residual", fmt::format("{:.2e} at most; {:.2e} of the trivial mode", largest, model.perron_residual));
-  text += row_text("passes", fmt::format("{} over the kernel, {} of them over all rows, {} columns", model.passes, model.full_passes, model.columns));
+  text += row_text("passes", fmt::format("{} over the kernel, {} of them over all rows, {} columns", model.passes,
+                                         model.full_passes, model.columns));
   text += row_text("time", duration_text(model.seconds));
   text += row_text("peak memory", bytes_text(static_cast<double>(model.peak_rss_bytes)));
   text += fmt::format("\n{:>5}  {:<14}  {}\n", "mode", "eigenvalue", "residual");
   for (std::size_t i = 0; i < model.modes(); ++i)
-    text += fmt::format("{:>5}  {:<14.10f}  {:.2e}\n", i + 1, model.eigenvalues[i], i < model.residuals.size() ? model.residuals[i] : 0.0);
+    text += fmt::format("{:>5}  {:<14.10f}  {:.2e}\n", i + 1, model.eigenvalues[i],
+                        i < model.residuals.size() ? model.residuals[i] : 0.0);
   if (model.sweep.size() > 1) text += sweep_text(model);
   return text;
 }

@@ -8,13 +8,13 @@
 
 #include <flashdiffusion/model.hpp>
 
+#include "cli/backends.hpp"
 #include "cli/console.hpp"
 #include "cli/exit_status.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/progress_display.hpp"
 #include "cli/validators.hpp"
 #include "cli/verb.hpp"
-#include "device/backend.hpp"
 #include "io/atomic_file.hpp"
 #include "io/open_points.hpp"
 #include "io/write_npy.hpp"
@@ -30,7 +30,8 @@ struct Arguments {
   bool quiet = false, json = false;
 };
 
-constexpr const char* footer = R"(A coordinate is lambda^t psi(x), with psi extended to new points by the same kernel and alpha (Nystroem).
+constexpr const char* footer =
+    R"(A coordinate is lambda^t psi(x), with psi extended to new points by the same kernel and alpha (Nystroem).
 
 Examples:
   flashdiffusion transform model.h5 new.npy -o coordinates.npy
@@ -46,8 +47,8 @@ void restore_points(Model& model, const std::string& path) {
   }
   if (source->rows() != model.n || source->dimension() != model.dimension)
     throw Error(Failure::input,
-                fmt::format("--points {}: {} rows and {} columns, but the model was fitted to {} rows and {} columns", path, source->rows(),
-                            source->dimension(), model.n, model.dimension),
+                fmt::format("--points {}: {} rows and {} columns, but the model was fitted to {} rows and {} columns", path,
+                            source->rows(), source->dimension(), model.n, model.dimension),
                 "give the file the model was fitted to");
   model.points = Table(model.n, model.dimension, traits(model.precision).wide_panels);
   const std::size_t piece = std::max<std::size_t>(1, (std::size_t{1} << 20) / model.dimension);
@@ -56,13 +57,15 @@ void restore_points(Model& model, const std::string& path) {
     const std::size_t count = std::min(piece, model.n - first);
     source->read(first, count, rows.data());
     for (std::size_t i = 0; i < count; ++i)
-      for (std::size_t j = 0; j < model.dimension; ++j) model.points.set(first + i, j, rows[i * model.dimension + j] - model.mean.at(j));
+      for (std::size_t j = 0; j < model.dimension; ++j)
+        model.points.set(first + i, j, rows[i * model.dimension + j] - model.mean.at(j));
   }
 }
 
 int run(const Arguments& arguments) {
   if (!std::isfinite(arguments.time) || arguments.time < 0)
-    throw Error(Failure::misuse, fmt::format("--time {}: must be a finite number, zero or above", arguments.time), "1 is the default");
+    throw Error(Failure::misuse, fmt::format("--time {}: must be a finite number, zero or above", arguments.time),
+                "1 is the default");
   if (arguments.output.empty())
     throw Error(Failure::misuse, "transform needs a name for the coordinates it makes", "add -o coordinates.npy (or .csv)");
   { AtomicFile check(arguments.output); }
@@ -78,8 +81,8 @@ int run(const Arguments& arguments) {
   }
   if (fresh->dimension() != model.dimension)
     throw Error(Failure::input,
-                fmt::format("{}: points of {} columns, but {} was fitted to points of {}", arguments.points.front(), fresh->dimension(),
-                            arguments.model, model.dimension),
+                fmt::format("{}: points of {} columns, but {} was fitted to points of {}", arguments.points.front(),
+                            fresh->dimension(), arguments.model, model.dimension),
                 "give points with the columns of the fit, in the same order");
   if (!arguments.fitted.empty()) restore_points(model, arguments.fitted);
   else if (model.points.empty())
@@ -98,8 +101,11 @@ int run(const Arguments& arguments) {
   write_table(coordinates, arguments.output);
 
   if (arguments.json) {
-    const nlohmann::ordered_json document = {{"rows", coordinates.rows()}, {"modes", coordinates.columns()}, {"time", arguments.time},
-                                             {"model", arguments.model}, {"output", arguments.output}};
+    const nlohmann::ordered_json document = {{"rows", coordinates.rows()},
+                                             {"modes", coordinates.columns()},
+                                             {"time", arguments.time},
+                                             {"model", arguments.model},
+                                             {"output", arguments.output}};
     print_result(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   } else if (!arguments.quiet) {
     print_result(fmt::format("{} rows of {} coordinates at time {:g} written to {}\n", coordinates.rows(), coordinates.columns(),
@@ -115,11 +121,15 @@ Action declare_transform(CLI::App& app, const std::vector<std::string>&) {
   app.add_option("model", arguments->model, "the model file")->type_name("MODEL")->required();
   app.add_option("points", arguments->points, "files of new points, as for fit")->type_name("POINTS")->required();
   app.add_option("-o,--output", arguments->output, "coordinates to write: .npy, or .csv, .tsv, .txt")->type_name("FILE");
-  app.add_option("--time", arguments->time, "diffusion time t of lambda^t")->check(real_number)->type_name("T")->capture_default_str();
+  app.add_option("--time", arguments->time, "diffusion time t of lambda^t")
+      ->check(real_number)
+      ->type_name("T")
+      ->capture_default_str();
   app.add_option("--points", arguments->fitted, "the fitted points, where the model was made without them")->type_name("FILE");
-  std::vector<std::string> backends = backend_names();
-  backends.insert(backends.begin(), "auto");
-  app.add_option("--backend", arguments->backend, "what computes")->type_name("")->capture_default_str()->check(CLI::IsMember(backends));
+  app.add_option("--backend", arguments->backend, "what computes")
+      ->type_name("")
+      ->capture_default_str()
+      ->check(CLI::IsMember(backend_choices()));
   app.add_option("--threads", arguments->threads, "0: all cores")->check(whole_number)->type_name("N")->capture_default_str();
   app.add_flag("--json", arguments->json, "one JSON document on standard output");
   app.add_flag("--quiet", arguments->quiet, "no progress, no remarks");

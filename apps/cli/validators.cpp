@@ -12,7 +12,8 @@
 namespace fd::cli {
 
 std::string whole_number(const std::string& word) {
-  const bool digits = !word.empty() && word.size() <= 20 && std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+  const bool digits = !word.empty() && word.size() <= 20 &&
+                      std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
   return digits ? "" : word + " is not a whole number of zero or more";
 }
 

@@ -21,7 +21,10 @@ struct HostColumns {
   std::size_t rows, count;
 
   explicit HostColumns(Columns c)
-      : data(static_cast<HostPanel<T>*>(c.panel)->values.data() + c.first), stride(c.panel->columns()), rows(c.rows()), count(c.count) {}
+      : data(static_cast<HostPanel<T>*>(c.panel)->values.data() + c.first),
+        stride(c.panel->columns()),
+        rows(c.rows()),
+        count(c.count) {}
   T& operator()(std::size_t row, std::size_t column) const { return data[row * stride + column]; }
   T* row(std::size_t i) const { return data + i * stride; }
 };

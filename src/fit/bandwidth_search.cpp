@@ -48,9 +48,11 @@ class Search {
     return rungs(n, std::min(smallest, n), ladder_ratio, options_.precision);
   }
 
-  // Is there an optimum of a smaller sample to go by? The paper's and the continuation's sweeps start anew on every rung.
+  // Do smaller samples say where the full N's minimum is? Three optima give an exponent and what it is worth; with fewer the
+  // full N is small and is searched itself. The paper's and the continuation's sweeps start anew on every rung.
   bool carried() const {
-    return !optima_.empty() && optima_.back().first < current_->size() && (options_.select == Select::robust || options_.select == Select::minimum);
+    return optima_.size() >= 3 && optima_.back().first < current_->size() &&
+           (options_.select == Select::robust || options_.select == Select::minimum);
   }
 
   double first_beta() const {
@@ -96,8 +98,10 @@ class Search {
     Solution solution = current_->solve(at_full.beta_start);
     record(solution.probe);
     const Step step = decide(history_, at_full);
-    const bool refused = step.kind == Step::Kind::give_up || (step.kind == Step::Kind::probe && step.beta < at_full.beta_start && solution.probe.outcome != "resolved") ||
-                         (step.kind == Step::Kind::probe && localised(solution.probe, at_full));
+    const bool refused =
+        step.kind == Step::Kind::give_up ||
+        (step.kind == Step::Kind::probe && step.beta < at_full.beta_start && solution.probe.outcome != "resolved") ||
+        (step.kind == Step::Kind::probe && localised(solution.probe, at_full));
     if (refused) return finish(descend(at_full));
     const Exponent exponent = fit_exponent(optima_);
     std::string how = fmt::format("beta {:.5g} carried from {} smaller samples", at_full.beta_start, optima_.size());
@@ -107,13 +111,15 @@ class Search {
 
   static bool localised(const Probe& probe, const FlowRules& rules) {
     return rules.select == Select::robust &&
-           static_cast<double>(probe.localised) > std::max(1.0, rules.localised_fraction * static_cast<double>(rules.potential.modes));
+           static_cast<double>(probe.localised) >
+               std::max(1.0, rules.localised_fraction * static_cast<double>(rules.potential.modes));
   }
 
   FinalSolution finish(const Step& step) {
     Solution solution = current_->solve(step.beta);
     record(solution.probe);
-    std::string verdict = fmt::format("beta {:.5g} ({}): {}", step.beta, step.boundary.empty() ? "no admissible bandwidth" : step.boundary, step.reason);
+    std::string verdict = fmt::format("beta {:.5g} ({}): {}", step.beta,
+                                      step.boundary.empty() ? "no admissible bandwidth" : step.boundary, step.reason);
     if (std::isfinite(step.unconstrained_minimiser) && std::abs(step.unconstrained_minimiser / step.beta - 1) > 0.02)
       verdict += fmt::format("; the potential alone has its minimum at {:.5g}", step.unconstrained_minimiser);
     return pack(step.beta, std::move(solution), verdict, step.kind == Step::Kind::accept && step.boundary != "edge");

@@ -12,10 +12,10 @@ namespace fd {
 struct FinalSolution {
   double beta = 0;
   Solution solution;
-  std::unique_ptr<RungSolver> rung;   // at the full N
-  std::vector<Probe> sweep;     // every probe of every rung, the final one last
-  std::string verdict;          // what made the bandwidth, for a human; empty when it was given
-  bool admissible = true;       // an interior minimum, or a bandwidth that was given
+  std::unique_ptr<RungSolver> rung;  // at the full N
+  std::vector<Probe> sweep;          // every probe of every rung, the final one last
+  std::string verdict;               // what made the bandwidth, for a human; empty when it was given
+  bool admissible = true;            // an interior minimum, or a bandwidth that was given
   std::size_t passes = 0, full_passes = 0, columns = 0;
 };
 

@@ -13,7 +13,8 @@ PointSummary summarise(PointSource& source) {
   summary.rows = source.rows();
   summary.dimension = source.dimension();
   const std::size_t dimension = summary.dimension;
-  if (summary.rows == 0 || dimension == 0) throw Error(Failure::input, "there are no points", "give a table with at least 3 rows and 1 column");
+  if (summary.rows == 0 || dimension == 0)
+    throw Error(Failure::input, "there are no points", "give a table with at least 3 rows and 1 column");
 
   // Sums of x - x_first: exact enough with any common offset.
   std::vector<double> origin(dimension), sum(dimension, 0.0);
@@ -38,8 +39,8 @@ PointSummary summarise(PointSource& source) {
       }
   });
   if (bad > 0) {
-    std::string what = std::string(std::isnan(bad_value) ? "NaN" : "an infinite value") + " in row " + std::to_string(bad_row + 1) + ", column " +
-                       std::to_string(bad_column + 1) + " (counted from 1)";
+    std::string what = std::string(std::isnan(bad_value) ? "NaN" : "an infinite value") + " in row " +
+                       std::to_string(bad_row + 1) + ", column " + std::to_string(bad_column + 1) + " (counted from 1)";
     if (bad > 1) what += "; " + std::to_string(bad - 1) + " more not-finite values";
     throw Error(Failure::input, what, "remove these rows or fill them in before fitting");
   }
@@ -49,7 +50,8 @@ PointSummary summarise(PointSource& source) {
     if (varies[c] != 0) summary.varying.push_back(c);
   }
   if (summary.varying.empty() && summary.rows > 1)
-    throw Error(Failure::input, "all " + std::to_string(summary.rows) + " points are equal: there is no geometry here", "check how the table was made");
+    throw Error(Failure::input, "all " + std::to_string(summary.rows) + " points are equal: there is no geometry here",
+                "check how the table was made");
   double square = 0;
   in_pieces(source, [&](std::size_t, std::size_t count, const double* rows) {
     for (std::size_t i = 0; i < count; ++i)

@@ -22,14 +22,18 @@ namespace {
 void check(const Options& options, const PointSource& source) {
   const auto refuse = [](const std::string& what, const std::string& hint) { throw Error(Failure::misuse, what, hint); };
   if (options.modes == 0) refuse("the number of modes must be at least 1", "use --modes 8, say");
-  if (!(options.alpha >= 0 && options.alpha <= 1)) refuse(fmt::format("alpha = {} is outside [0, 1]", options.alpha), "0, 0.5 and 1 are usual");
+  if (!(options.alpha >= 0 && options.alpha <= 1))
+    refuse(fmt::format("alpha = {} is outside [0, 1]", options.alpha), "0, 0.5 and 1 are usual");
   if (options.beta && !(*options.beta > 0 && std::isfinite(*options.beta)))
     refuse(fmt::format("beta = {} is not a positive number", *options.beta), "leave it out to let the data choose");
-  if (!(options.tolerance > 0)) refuse(fmt::format("tolerance = {} is not a positive number", options.tolerance), "1e-5 is the default");
+  if (!(options.tolerance > 0))
+    refuse(fmt::format("tolerance = {} is not a positive number", options.tolerance), "1e-5 is the default");
   if (options.precision.empty()) refuse("no precision was given", "use fp32");
-  if (source.rows() < 3) throw Error(Failure::input, fmt::format("{} points are too few", source.rows()), "a diffusion map needs at least 3");
+  if (source.rows() < 3)
+    throw Error(Failure::input, fmt::format("{} points are too few", source.rows()), "a diffusion map needs at least 3");
   if (options.modes >= source.rows())
-    refuse(fmt::format("{} modes were asked for, but {} points have at most {} nontrivial ones", options.modes, source.rows(), source.rows() - 1),
+    refuse(fmt::format("{} modes were asked for, but {} points have at most {} nontrivial ones", options.modes, source.rows(),
+                       source.rows() - 1),
            "ask for fewer modes");
 }
 
@@ -63,13 +67,17 @@ Table centred_table(PointSource& source, const std::vector<double>& mean, bool w
 
 std::string describe(const Model& model, const Options& options, SolverOutcome outcome) {
   const double worst = model.residuals.empty() ? 0 : *std::max_element(model.residuals.begin(), model.residuals.end());
-  if (outcome == SolverOutcome::converged) return fmt::format("all {} residuals are below {:g}", model.modes(), options.tolerance);
-  const auto reached = std::count_if(model.residuals.begin(), model.residuals.end(), [&](double r) { return r <= options.tolerance; });
+  if (outcome == SolverOutcome::converged)
+    return fmt::format("all {} residuals are below {:g}", model.modes(), options.tolerance);
+  const auto reached =
+      std::count_if(model.residuals.begin(), model.residuals.end(), [&](double r) { return r <= options.tolerance; });
   if (outcome == SolverOutcome::floor)
-    return fmt::format("{} of {} residuals reached {:g}; the others stand at the floor of {} arithmetic (largest {:.1e}); ask for --tolerance {:.0e} or --precision fp64",
-                       reached, model.modes(), options.tolerance, traits(model.precision).name, worst, 2 * worst);
-  return fmt::format("{} of {} residuals reached {:g} when the passes ran out (largest {:.1e}); raise --max-passes or --basis", reached,
-                     model.modes(), options.tolerance, worst);
+    return fmt::format(
+        "{} of {} residuals reached {:g}; the others stand at the floor of {} arithmetic (largest {:.1e}); ask for --tolerance "
+        "{:.0e} or --precision fp64",
+        reached, model.modes(), options.tolerance, traits(model.precision).name, worst, 2 * worst);
+  return fmt::format("{} of {} residuals reached {:g} when the passes ran out (largest {:.1e}); raise --max-passes or --basis",
+                     reached, model.modes(), options.tolerance, worst);
 }
 
 }  // namespace

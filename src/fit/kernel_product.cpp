@@ -76,7 +76,8 @@ Table kernel_product(PointsView x, PointsView z, PointsView w, double beta, cons
   summary.mean.assign(z.dimension(), 0.0);
   for (std::size_t c = 0; c < z.dimension(); ++c) summary.varying.push_back(c);
   in_pieces(z_view, [&](std::size_t, std::size_t count, const double* rows) {
-    for (std::size_t i = 0; i < count * z.dimension(); ++i) summary.mean[i % z.dimension()] += rows[i] / static_cast<double>(z.rows());
+    for (std::size_t i = 0; i < count * z.dimension(); ++i)
+      summary.mean[i % z.dimension()] += rows[i] / static_cast<double>(z.rows());
   });
   CentredSource x_centred(x_view, summary), z_centred(z_view, summary);
   const auto x_points = backend->load(x_centred, precision), z_points = backend->load(z_centred, precision);

@@ -24,11 +24,13 @@ Table Model::embedding(double time) const {
 
 Table Model::transform(PointSource& fresh, double time, const Options& options) const {
   if (points.empty())
-    throw Error(Failure::misuse, "this model was written without its points", "give the points it was fitted to (transform --points)");
+    throw Error(Failure::misuse, "this model was written without its points",
+                "give the points it was fitted to (transform --points)");
   if (fresh.dimension() != dimension)
-    throw Error(Failure::input,
-                "the points have " + std::to_string(fresh.dimension()) + " columns, the model was fitted to " + std::to_string(dimension),
-                "use the same columns in the same order as in the fit");
+    throw Error(
+        Failure::input,
+        "the points have " + std::to_string(fresh.dimension()) + " columns, the model was fitted to " + std::to_string(dimension),
+        "use the same columns in the same order as in the fit");
   ProgressWatch watch(options.observer);
   auto backend = make_backend({options.backend, options.isa, options.threads});
   const std::size_t k = modes(), m = fresh.rows();
@@ -64,8 +66,10 @@ Table Model::transform(PointSource& fresh, double time, const Options& options) 
     in_pieces(x_source, [&](std::size_t at, std::size_t count, const double* values) {
       for (std::size_t i = 0; i < count * dimension; ++i)
         if (!std::isfinite(values[i]))
-          throw Error(Failure::input, "a value that is not finite in row " + std::to_string(first + at + i / dimension + 1) + ", column " +
-                                          std::to_string(i % dimension + 1) + " (counted from 1)", "remove this row or fill it in");
+          throw Error(Failure::input,
+                      "a value that is not finite in row " + std::to_string(first + at + i / dimension + 1) + ", column " +
+                          std::to_string(i % dimension + 1) + " (counted from 1)",
+                      "remove this row or fill it in");
     });
     const auto x = backend->load(x_source, precision);
     auto y = backend->panel(rows.size(), k + 1, precision);
@@ -77,7 +81,8 @@ Table Model::transform(PointSource& fresh, double time, const Options& options) 
       const double* row = host.data() + i * (k + 1);
       // beyond the kernel's reach of every fitted point: no neighbour, so no coordinate
       if (!(row[0] > 1e-30))
-        throw Error(Failure::input, "row " + std::to_string(first + i + 1) + " is too far from every fitted point: its kernel row underflows",
+        throw Error(Failure::input,
+                    "row " + std::to_string(first + i + 1) + " is too far from every fitted point: its kernel row underflows",
                     "remove it, or fit with a smaller beta");
       for (std::size_t j = 0; j < k; ++j) out.set(first + i, j, std::pow(eigenvalues[j], time - 1) * row[1 + j] / row[0]);
     }

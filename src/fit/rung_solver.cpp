@@ -21,8 +21,10 @@ struct RungSolver::Solved {
 };
 
 RungSolver::RungSolver(FitContext& context, std::vector<std::size_t> rows, Precision precision)
-    : context_(context), source_(std::make_unique<CentredSource>(context.source, context.summary, std::move(rows))),
-      points_(context.backend.load(*source_, precision)), space_(context.backend, precision, context.comm) {}
+    : context_(context),
+      source_(std::make_unique<CentredSource>(context.source, context.summary, std::move(rows))),
+      points_(context.backend.load(*source_, precision)),
+      space_(context.backend, precision, context.comm) {}
 
 std::vector<double> RungSolver::supports(Panel& vectors, std::size_t modes) {
   std::vector<double> host(size() * modes), fourth(modes, 0.0), second(modes, 0.0);
@@ -51,7 +53,8 @@ RungSolver::Solved RungSolver::run(double beta, bool values_only, double toleran
   DiffusionOperator& m = *solved.m;
 
   const bool wide = traits(precision()).wide_panels;
-  const SolverPlan plan = plan_solver(options.modes, size(), wide ? 8 : 4, options.memory_bytes / 2, options.block, options.basis);
+  const SolverPlan plan =
+      plan_solver(options.modes, size(), wide ? 8 : 4, options.memory_bytes / 2, options.block, options.basis);
   SolverOptions solver;
   solver.modes = options.modes;
   solver.carry = carried_beyond_modes;

@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include <Eigen/Core>
 #include <fmt/core.h>
+#include <Eigen/Core>
 
 #include "device/backend.hpp"
 
@@ -21,9 +21,11 @@ std::string build_description() {
 #else
   const std::string compiler = "g++ " __VERSION__;
 #endif
-  return fmt::format("flashdiffusion {}\ncommit {}\ncompiler {}\ninstruction set in use {} (available: {})\nlibraries Eigen {}.{}.{}, fmt {}.{}.{}",
-                     version, FD_COMMIT, compiler, make_backend({"cpu", "", 1})->isa(), sets, EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION,
-                     EIGEN_MINOR_VERSION, FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100);
+  return fmt::format(
+      "flashdiffusion {}\ncommit {}\ncompiler {}\ninstruction set in use {} (available: {})\nlibraries Eigen {}.{}.{}, fmt "
+      "{}.{}.{}",
+      version, FD_COMMIT, compiler, make_backend({"cpu", "", 1})->isa(), sets, EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION,
+      EIGEN_MINOR_VERSION, FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100);
 }
 
 }  // namespace fd

@@ -21,8 +21,9 @@ struct Exp2;
 template <>
 struct Exp2<float> {
   static constexpr int degree = 5;
-  static constexpr float coefficient[degree + 1] = {1.0000000716547141446f,  0.69314696706503521429f,  0.24022119723710719626f,
-                                                    0.055507132718556442019f, 0.0096755413431213273895f, 0.0013276472631950876055f};
+  static constexpr float coefficient[degree + 1] = {1.0000000716547141446f,    0.69314696706503521429f,
+                                                    0.24022119723710719626f,   0.055507132718556442019f,
+                                                    0.0096755413431213273895f, 0.0013276472631950876055f};
   static constexpr float magic = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer and leaves that in the low bits
   static constexpr float lowest = -126.0f;     // smaller exponents count as this one: 2^-126 is nothing beside the diagonal's 1
   static constexpr int mantissa_bits = 23;
@@ -31,10 +32,10 @@ struct Exp2<float> {
 template <>
 struct Exp2<double> {
   static constexpr int degree = 10;
-  static constexpr double coefficient[degree + 1] = {1.0000000000000000661,    0.69314718055994977507,   0.24022650695908767799,
-                                                     0.055504108664458833193,  0.009618129108034588692,  0.0013333558228561475528,
-                                                     0.00015403529961135955451, 0.000015252658116561384328, 1.321566283184610283e-6,
-                                                     1.0208537904552163897e-7, 7.0372795305828035197e-9};
+  static constexpr double coefficient[degree + 1] = {
+      1.0000000000000000661,   0.69314718055994977507,   0.24022650695908767799,    0.055504108664458833193,
+      0.009618129108034588692, 0.0013333558228561475528, 0.00015403529961135955451, 0.000015252658116561384328,
+      1.321566283184610283e-6, 1.0208537904552163897e-7, 7.0372795305828035197e-9};
   static constexpr double magic = 6755399441055744.0;  // 1.5 * 2^52
   static constexpr double lowest = -1022.0;
   static constexpr int mantissa_bits = 52;

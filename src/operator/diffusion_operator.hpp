@@ -30,9 +30,9 @@ class DiffusionOperator final : public Operator {
   Columns perron() { return *perron_; }
   // |M v0 - v0|, measured by the first apply() as one more column; negative before that.
   double perron_residual() const { return perron_residual_; }
-  double s_off() const { return s_off_; }              // sum over i != j of K_ij
-  double s_off_2beta() const { return s_off_2beta_; }  // the same at 2 beta
-  const std::vector<double>& mass() const { return q_; }    // in the order of the source
+  double s_off() const { return s_off_; }                 // sum over i != j of K_ij
+  double s_off_2beta() const { return s_off_2beta_; }     // the same at 2 beta
+  const std::vector<double>& mass() const { return q_; }  // in the order of the source
   const std::vector<double>& degree() const { return d_; }
   const PassCount& count() const { return count_; }
 

@@ -10,7 +10,7 @@ namespace fd {
 class Operator {
  public:
   virtual ~Operator() = default;
-  virtual std::size_t size() const = 0;             // of the whole, over all ranks
+  virtual std::size_t size() const = 0;  // of the whole, over all ranks
   virtual std::size_t local_rows() const { return size(); }
   virtual void apply(Columns in, Columns out) = 0;  // out = A in; symmetric by contract; in and out do not overlap
 };

@@ -133,7 +133,8 @@ class Iteration {
   }
 
   void start(Panel* vectors) {
-    const std::size_t given = vectors != nullptr ? std::min(vectors->columns(), basis_.most() - std::min(basis_.most(), options_.witnesses)) : 0;
+    const std::size_t given =
+        vectors != nullptr ? std::min(vectors->columns(), basis_.most() - std::min(basis_.most(), options_.witnesses)) : 0;
     warm_ = given > 0;
     const std::size_t random = warm_ ? options_.witnesses : options_.block;
     const Columns fresh = basis_.next(given + random);
@@ -148,9 +149,10 @@ class Iteration {
 
   SolverOutcome run() {
     for (;;) {
-      if (basis_.values().size() > index(options_.ceiling_index) && basis_.values()(index(options_.ceiling_index)) > options_.ceiling)
+      if (basis_.values().size() > index(options_.ceiling_index) &&
+          basis_.values()(index(options_.ceiling_index)) > options_.ceiling)
         return SolverOutcome::ceiling;
-      if (basis_.left() > 0 && basis_.room() < step_width() + options_.witnesses) restart();
+      if (basis_.room() < std::min(step_width() + options_.witnesses, basis_.left())) restart();
       std::vector<std::size_t> targets = measure();
       report();
       if (stops(targets)) return SolverOutcome::converged;
@@ -192,13 +194,15 @@ class Iteration {
 
   // From a random start every pass is a whole block; a good warm start needs only what has not converged.
   std::size_t step_width() const {
-    return warm_ && narrow_ ? std::clamp<std::size_t>(unconverged_, 4, options_.block) : options_.block;
+    return warm_ && narrow_ ? std::clamp(unconverged_, std::min(options_.narrow, options_.block), options_.block)
+                            : options_.block;
   }
 
+  // Half of the basis is kept, and never less than what is wanted and carried: a restart that keeps little forgets much.
   void restart() {
-    const std::size_t reserve = 2 * (options_.block + options_.witnesses) + 1;
-    const std::size_t half = modes_ + std::max(options_.carry, modes_ / 2) + options_.block / 2;
-    basis_.keep(std::min({basis_.size(), half, basis_.most() - std::min(basis_.most(), reserve)}));
+    const std::size_t reserve = options_.block + options_.witnesses + 1, most = basis_.most();
+    const std::size_t wanted = std::max(modes_ + options_.carry, most / 2);
+    basis_.keep(std::min({basis_.size(), wanted, most - std::min(most, reserve)}));
   }
 
   void measure_pairs(const std::vector<std::size_t>& pairs) {
@@ -209,7 +213,8 @@ class Iteration {
         return;
       }
       const Columns out = basis_.next(count);
-      basis_.residuals({pairs.begin() + static_cast<std::ptrdiff_t>(first), pairs.begin() + static_cast<std::ptrdiff_t>(first + count)}, out);
+      basis_.residuals(
+          {pairs.begin() + static_cast<std::ptrdiff_t>(first), pairs.begin() + static_cast<std::ptrdiff_t>(first + count)}, out);
       const Eigen::VectorXd squares = space_.gram(out, out).diagonal();
       for (std::size_t c = 0; c < count; ++c) residuals_[pairs[first + c]] = std::sqrt(std::max(0.0, squares(index(c))));
       first += count;
@@ -251,9 +256,11 @@ class Iteration {
 
   bool stops(const std::vector<std::size_t>& targets) {
     if (basis_.left() == 0) return true;
-    if (options_.values_only) return targets.empty() || values_.known(basis_.values(), residuals_, modes_, options_.value_tolerance);
+    if (options_.values_only)
+      return targets.empty() || values_.known(basis_.values(), residuals_, modes_, options_.value_tolerance);
     if (!targets.empty()) return false;
-    if (warm_ && basis_.passes() < witness_passes(basis_.values(), modes_, static_cast<double>(basis_.vectors().rows()))) return false;
+    if (warm_ && basis_.passes() < witness_passes(basis_.values(), modes_, static_cast<double>(basis_.vectors().rows())))
+      return false;
     return !hides_copies();
   }
 
@@ -261,9 +268,11 @@ class Iteration {
   // look for more, until they find none.
   bool hides_copies() {
     const double close = traits(space_.precision()).wide_panels ? 1e-10 : 4e-6;
+    if (modes_ < options_.block || basis_.size() < modes_) return false;
     const Eigen::VectorXd wanted = basis_.values().head(index(modes_));
-    if (settled_.size() == wanted.size() && (settled_ - wanted).cwiseAbs().maxCoeff() <= std::max(close, options_.tolerance)) return false;
-    if (largest_cluster(wanted, close * std::max(1.0, std::abs(wanted(0)))) < std::min(options_.block, modes_) || modes_ < options_.block) return false;
+    if (settled_.size() == wanted.size() && (settled_ - wanted).cwiseAbs().maxCoeff() <= std::max(close, options_.tolerance))
+      return false;
+    if (largest_cluster(wanted, close * std::max(1.0, std::abs(wanted(0)))) < options_.block) return false;
     settled_ = wanted;
     fresh_start_ = true;
     return true;

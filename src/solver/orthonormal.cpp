@@ -25,7 +25,8 @@ std::size_t whiten(Space& space, Columns fresh, double least) {
   Eigen::Index rank = 0;
   while (rank < n && axes.eigenvalues()(n - 1 - rank) > least) ++rank;
   if (rank == 0) return 0;
-  const Eigen::MatrixXd s = axes.eigenvectors().rightCols(rank) * axes.eigenvalues().tail(rank).cwiseSqrt().cwiseInverse().asDiagonal();
+  const Eigen::MatrixXd s =
+      axes.eigenvectors().rightCols(rank) * axes.eigenvalues().tail(rank).cwiseSqrt().cwiseInverse().asDiagonal();
   space.combine(fresh, s.rowwise().reverse(), fresh.part(0, static_cast<std::size_t>(rank)));
   return static_cast<std::size_t>(rank);
 }

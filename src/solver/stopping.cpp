@@ -19,11 +19,13 @@ double action(double value) { return -std::log(std::clamp(value, 1e-300, 1.0)); 
 
 void ValueHistory::push(const Eigen::VectorXd& values, std::size_t modes) {
   std::vector<double> actions;
-  for (Eigen::Index j = 0; j < std::min<Eigen::Index>(values.size(), static_cast<Eigen::Index>(modes)); ++j) actions.push_back(action(values(j)));
+  for (Eigen::Index j = 0; j < std::min<Eigen::Index>(values.size(), static_cast<Eigen::Index>(modes)); ++j)
+    actions.push_back(action(values(j)));
   medians_.push_back(actions.size() == modes ? median(actions) : std::nan(""));
 }
 
-bool ValueHistory::known(const Eigen::VectorXd& values, const std::vector<double>& residuals, std::size_t modes, double tolerance) const {
+bool ValueHistory::known(const Eigen::VectorXd& values, const std::vector<double>& residuals, std::size_t modes,
+                         double tolerance) const {
   constexpr double margin = 2;
   if (medians_.empty() || !std::isfinite(medians_.back())) return false;
   // by residuals

@@ -23,7 +23,8 @@ struct Case {
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
   for (const auto& isa : instruction_sets())
-    for (const Precision precision : {Precision::fp32, Precision::fp64, Precision::tf32, Precision::bf16}) cases.push_back({isa, precision});
+    for (const Precision precision : {Precision::fp32, Precision::fp64, Precision::tf32, Precision::bf16})
+      cases.push_back({isa, precision});
   return cases;
 }
 
@@ -76,8 +77,8 @@ class KernelProduct : public testing::TestWithParam<Case> {
       for (std::size_t i = 0; i < scale.size(); ++i) scale[i] += size[i];
     double worst = 0;
     for (std::size_t i = 0; i < got.size(); ++i) worst = std::max(worst, std::abs(got[i] - want[i]) / (scale[i] + 1e-30));
-    EXPECT_LE(worst, row_promise(precision)) << what << ": rows " << x.rows << ", dimension " << x.dimension << ", columns " << columns
-                                             << ", beta " << beta;
+    EXPECT_LE(worst, row_promise(precision))
+        << what << ": rows " << x.rows << ", dimension " << x.dimension << ", columns " << columns << ", beta " << beta;
   }
 };
 
@@ -138,13 +139,13 @@ TEST_P(KernelProduct, MassIsTheSumOfEntriesAndOfTheirSquares) {
         backend->download(points.get(), *sums, backend == tested.get() ? got.data() : want.data());
       }
       for (std::size_t i = 0; i < got.size(); ++i)
-        EXPECT_NEAR(got[i], want[i], row_promise(precision) * (1 + want[i])) << "row " << i / 2 << " column " << i % 2 << " beta " << beta;
+        EXPECT_NEAR(got[i], want[i], row_promise(precision) * (1 + want[i]))
+            << "row " << i / 2 << " column " << i % 2 << " beta " << beta;
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Everywhere, KernelProduct, testing::ValuesIn(all_cases()), [](const auto& info) {
-  return info.param.isa + "_" + std::string(traits(info.param.precision).name);
-});
+INSTANTIATE_TEST_SUITE_P(Everywhere, KernelProduct, testing::ValuesIn(all_cases()),
+                         [](const auto& info) { return info.param.isa + "_" + std::string(traits(info.param.precision).name); });
 
 }  // namespace
 }  // namespace fd::test

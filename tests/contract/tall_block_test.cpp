@@ -121,9 +121,8 @@ TEST_P(TallBlock, UploadAndDownloadKeepTheOrderOfTheSource) {
   EXPECT_EQ(column, back);
 }
 
-INSTANTIATE_TEST_SUITE_P(Everywhere, TallBlock, testing::ValuesIn(all_cases()), [](const auto& info) {
-  return info.param.isa + "_" + std::string(traits(info.param.precision).name);
-});
+INSTANTIATE_TEST_SUITE_P(Everywhere, TallBlock, testing::ValuesIn(all_cases()),
+                         [](const auto& info) { return info.param.isa + "_" + std::string(traits(info.param.precision).name); });
 
 }  // namespace
 }  // namespace fd::test

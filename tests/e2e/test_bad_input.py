@@ -1,14 +1,17 @@
 """Bad input and wrong use: the exit status, the words of the message, and nothing written."""
 
 import os
+import resource
 import shutil
 import subprocess
+import tempfile
+from pathlib import Path
 
 import h5py
 import numpy as np
 import pytest
 
-from conftest import torus
+from conftest import PROGRAM
 
 FIT = ("--beta", 3, "-k", 4, "-o", "m.h5")
 
@@ -143,13 +146,31 @@ def test_missing_and_directory_paths(program, points):
     program.refused("info", "nowhere.h5", status=3, words=["nowhere.h5"])
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read and write everything")
-def test_forbidden_paths(program, points):
-    (program.folder / "secret.npy").write_bytes((program.folder / "points.npy").read_bytes())
-    (program.folder / "secret.npy").chmod(0)
-    program.refused("fit", "secret.npy", *FIT, status=3, words=["secret.npy", "permission"])
-    (program.folder / "locked").mkdir(mode=0o500)
-    program.refused("fit", "points.npy", "--beta", 3, "-o", "locked/m.h5", status=3, words=["locked"])
+def test_forbidden_paths(points):
+    """Root may read and write everything, so root becomes nobody for this."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o777)
+        np.save(folder / "points.npy", points)
+        np.save(folder / "secret.npy", points)
+        (folder / "points.npy").chmod(0o444)
+        (folder / "secret.npy").chmod(0)
+        (folder / "locked").mkdir(mode=0o555)
+
+        def run(*arguments):
+            drop = (lambda: os.setuid(65534)) if os.geteuid() == 0 else None
+            try:
+                return subprocess.run([PROGRAM, *arguments], cwd=folder, capture_output=True, text=True, timeout=60, preexec_fn=drop)
+            except (PermissionError, subprocess.SubprocessError):
+                pytest.skip("another user may not run this program where it stands")
+
+        for arguments, word in [
+            (("secret.npy", "--beta", "3", "-o", "m.h5"), "secret.npy"),
+            (("points.npy", "--beta", "3", "-o", "locked/m.h5"), "locked"),
+        ]:
+            result = run("fit", *arguments)
+            assert result.returncode == 3 and word in result.stderr and "permission" in result.stderr.lower(), result.stderr
+        assert sorted(p.name for p in folder.rglob("*")) == ["locked", "points.npy", "secret.npy"]
 
 
 def test_modes_and_rows(program, points):
@@ -218,7 +239,8 @@ def test_full_disk(program, points):
     small = program.folder / "small"
     small.mkdir()
     mount = shutil.which("mount")
-    if os.geteuid() != 0 or mount is None or subprocess.run([mount, "-t", "tmpfs", "-o", "size=32k", "tmpfs", small], capture_output=True).returncode != 0:
+    command = [mount, "-t", "tmpfs", "-o", "size=32k", "tmpfs", small]
+    if os.geteuid() != 0 or mount is None or subprocess.run(command, capture_output=True).returncode != 0:
         pytest.skip("a full disk is made with a small tmpfs, which this user may not mount")
     try:
         program.refused("fit", "points.npy", "--beta", 3, "-k", 16, "-o", "small/m.h5", status=3, words=["small/m.h5"])
@@ -231,15 +253,13 @@ def test_full_disk(program, points):
 
 def test_not_enough_memory(program):
     """An address space too small for the points: a message and a status, no crash."""
-    import resource
-
     x = np.lib.format.open_memmap(program.folder / "large.npy", mode="w+", dtype=np.float32, shape=(300_000, 128))
     x[:2000] = np.random.default_rng(0).normal(size=(2000, 128))
     x.flush()
     del x
     limit = 150 << 20
     result = subprocess.run(
-        [os.environ.get("FLASHDIFFUSION", "flashdiffusion"), "fit", "large.npy", "--beta", "1", "-o", "m.h5", "--threads", "1"],
+        [PROGRAM, "fit", "large.npy", "--beta", "1", "-o", "m.h5", "--threads", "1"],
         cwd=program.folder, capture_output=True, text=True, timeout=60,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
     )

@@ -29,8 +29,8 @@ SEES = {
     "apps": {"base", "fit", "io", "analysis"},
     "public": set(),
 }
-# Verbs that measure or check the machinery itself may look at it.
-INSPECTORS = re.compile(r"apps/cli/(selftest|bench)[^/]*$")
+# Verbs that measure or check the machinery itself may look at it, and the one file that lists the back-ends for the others.
+INSPECTORS = re.compile(r"apps/cli/(selftest|bench|backends)[^/]*$")
 INSPECTED = {"device", "kernel", "operator", "solver"}
 
 # `#include` and the name that a Highway file gives itself to be included again for each instruction set.

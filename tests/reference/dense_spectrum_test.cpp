@@ -33,7 +33,8 @@ TEST_P(DenseSpectrum, EigenpairsAndTransform) {
     options.alpha = alpha;
     options.beta = beta;
     options.precision = {precision};
-    options.tolerance = wide ? 1e-10 : 5e-6;
+    // a coordinate is off by the residual at that point, a few times the residual's mean over all points
+    options.tolerance = wide ? 1e-10 : 2e-6;
     const Model model = fit(PointsView(data.x.data(), n, data.dimension), options);
     ASSERT_TRUE(model.converged) << model.outcome;
     ASSERT_EQ(model.modes(), k);
@@ -55,19 +56,25 @@ TEST_P(DenseSpectrum, EigenpairsAndTransform) {
     // transform of the training points returns the training coordinates, lambda psi
     ViewSource source(PointsView(data.x.data(), n, data.dimension));
     const Table again = model.transform(source, 1, options);
-    double worst = 0;
-    for (std::size_t i = 0; i < n; ++i)
-      for (std::size_t j = 0; j < k; ++j) worst = std::max(worst, std::abs(again(i, j) - model.eigenvalues[j] * model.psi(i, j)));
-    EXPECT_LE(worst, wide ? 1e-8 : 1e-5);
+    // (relative to the largest entry of psi: a row of P psi is right to a fraction of P |psi|, which that entry bounds)
+    for (std::size_t j = 0; j < k; ++j) {
+      double worst = 0, largest = 0;
+      for (std::size_t i = 0; i < n; ++i) {
+        const double coordinate = model.eigenvalues[j] * model.psi(i, j);
+        worst = std::max(worst, std::abs(again(i, j) - coordinate));
+        largest = std::max(largest, std::abs(model.psi(i, j)));
+      }
+      EXPECT_LE(worst, (wide ? 1e-8 : 1e-5) * largest) << "coordinate " << j;
+    }
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Bandwidths, DenseSpectrum,
                          testing::Values(Case{"torus_under_0", false, 0, 0.05}, Case{"torus_well_0", false, 0, 0.45},
-                                         Case{"torus_over_0", false, 0, 2.0}, Case{"torus_under_half", false, 0.5, 0.05},
-                                         Case{"torus_well_half", false, 0.5, 0.45}, Case{"torus_over_half", false, 0.5, 2.0},
+                                         Case{"torus_over_0", false, 0, 1.0}, Case{"torus_under_half", false, 0.5, 0.05},
+                                         Case{"torus_well_half", false, 0.5, 0.45}, Case{"torus_over_half", false, 0.5, 1.0},
                                          Case{"torus_under_1", false, 1, 0.05}, Case{"torus_well_1", false, 1, 0.45},
-                                         Case{"torus_over_1", false, 1, 2.0}, Case{"roll_under_0", true, 0, 0.3},
+                                         Case{"torus_over_1", false, 1, 1.0}, Case{"roll_under_0", true, 0, 0.3},
                                          Case{"roll_well_0", true, 0, 4}, Case{"roll_over_0", true, 0, 40},
                                          Case{"roll_under_half", true, 0.5, 0.3}, Case{"roll_well_half", true, 0.5, 4},
                                          Case{"roll_over_half", true, 0.5, 40}, Case{"roll_under_1", true, 1, 0.3},

@@ -12,11 +12,11 @@
 namespace fd::test {
 
 struct DenseDiffusion {
-  Eigen::MatrixXd kernel;    // K
-  Eigen::MatrixXd p;         // row-stochastic
+  Eigen::MatrixXd kernel;        // K
+  Eigen::MatrixXd p;             // row-stochastic
   Eigen::VectorXd q, d, values;  // values: nontrivial eigenvalues, descending
   Eigen::MatrixXd symmetric;     // M
-  Eigen::MatrixXd vectors;   // of M, columns as values (the trivial one left out)
+  Eigen::MatrixXd vectors;       // of M, columns as values (the trivial one left out)
 };
 
 inline Eigen::MatrixXd dense_kernel(const Dataset& data, double beta) {
@@ -41,7 +41,8 @@ inline DenseDiffusion dense_diffusion(const Dataset& data, double beta, double a
   dense.p = dense.d.cwiseInverse().asDiagonal() * normalised;
   const Eigen::VectorXd root = dense.d.array().rsqrt();
   dense.symmetric = root.asDiagonal() * normalised * root.asDiagonal();
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(dense.symmetric, with_vectors ? Eigen::ComputeEigenvectors : Eigen::EigenvaluesOnly);
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(dense.symmetric,
+                                                              with_vectors ? Eigen::ComputeEigenvectors : Eigen::EigenvaluesOnly);
   const Eigen::Index n = dense.q.size();
   dense.values = solver.eigenvalues().head(n - 1).reverse();
   if (with_vectors) dense.vectors = solver.eigenvectors().leftCols(n - 1).rowwise().reverse();

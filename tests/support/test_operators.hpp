@@ -12,7 +12,8 @@ namespace fd::test {
 
 class DiagonalOperator final : public Operator {
  public:
-  DiagonalOperator(Space& space, std::vector<double> values) : space_(space), values_(std::move(values)), panel_(space.panel(values_.size(), 1)) {
+  DiagonalOperator(Space& space, std::vector<double> values)
+      : space_(space), values_(std::move(values)), panel_(space.panel(values_.size(), 1)) {
     space.backend().upload(nullptr, values_.data(), *panel_);
   }
   std::size_t size() const override { return values_.size(); }

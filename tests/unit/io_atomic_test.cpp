@@ -29,7 +29,7 @@ TEST_F(IoAtomic, AppearsWholeOrNotAtAll) {
 
 TEST_F(IoAtomic, RefusedBeforehand) {
   const auto refusal = [](const std::string& target) {
-    const Error error = error_of([&] { AtomicFile file(target); });
+    Error error = error_of([&] { AtomicFile file(target); });
     EXPECT_EQ(error.kind(), Failure::io);
     return error;
   };

@@ -20,7 +20,7 @@ class IoText : public TemporaryFolder {
     EXPECT_EQ(all_of(*source), (std::vector<double>{1, 2.5, -3, 4e2}));
   }
   Error refusal(const std::string& content, const std::string& name = "x.csv") {
-    const Error error = error_of([&] { open_points({put(name, content)}); });
+    Error error = error_of([&] { open_points({put(name, content)}); });
     EXPECT_EQ(error.kind(), Failure::input);
     return error;
   }

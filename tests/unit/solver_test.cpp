@@ -40,7 +40,10 @@ class Solver : public testing::TestWithParam<Precision> {
     }
     const Eigen::MatrixXd g = space.gram({*spectrum.vectors, 0, modes}, {*spectrum.vectors, 0, modes});
     const auto k = static_cast<Eigen::Index>(modes);
-    EXPECT_LE((g - Eigen::MatrixXd::Identity(k, k)).cwiseAbs().maxCoeff(), wide ? 1e-13 : 2e-6);
+    // roundings of the recombinations at restarts add up; in fp64 the Gram sums of up to 512 columns round as well
+    const double passes = static_cast<double>(spectrum.passes);
+    EXPECT_LE((g - Eigen::MatrixXd::Identity(k, k)).cwiseAbs().maxCoeff(),
+              wide ? (512 + passes) * 1.1e-16 * 4 : (30 + passes) * 6e-8);
   }
 
   void solve_diagonal(std::size_t n, std::size_t modes, const std::function<double(std::size_t)>& value, std::size_t block = 16) {
@@ -53,26 +56,35 @@ class Solver : public testing::TestWithParam<Precision> {
   }
 };
 
-TEST_P(Solver, OneOverJ) { solve_diagonal(1000, 20, [](std::size_t i) { return 1.0 / static_cast<double>(i + 1); }); }
+TEST_P(Solver, OneOverJ) {
+  solve_diagonal(1000, 20, [](std::size_t i) { return 1.0 / static_cast<double>(i + 1); });
+}
 
 TEST_P(Solver, ClusterLargerThanTheBlock) {
   solve_diagonal(800, 60, [](std::size_t i) { return i < 40 ? 0.9 : 0.5 / static_cast<double>(i); });
 }
 
-TEST_P(Solver, DoubletsAreComplete) { solve_diagonal(600, 10, [](std::size_t i) { return std::pow(0.95, static_cast<double>(i / 2)); }, 4); }
+TEST_P(Solver, DoubletsAreComplete) {
+  solve_diagonal(
+      600, 10, [](std::size_t i) { return std::pow(0.95, static_cast<double>(i / 2)); }, 4);
+}
 
 TEST_P(Solver, GapOfOneInTenMillion) {
   solve_diagonal(500, 4, [](std::size_t i) { return i == 0 ? 1.0 : i == 1 ? 1.0 - 1e-7 : 0.8 / static_cast<double>(i); });
 }
 
-TEST_P(Solver, RankDeficient) { solve_diagonal(400, 12, [](std::size_t i) { return i < 8 ? 1.0 / static_cast<double>(i + 1) : 0.0; }); }
+TEST_P(Solver, RankDeficient) {
+  solve_diagonal(400, 12, [](std::size_t i) { return i < 8 ? 1.0 / static_cast<double>(i + 1) : 0.0; });
+}
 
 TEST_P(Solver, NegativeEigenvalues) {
-  solve_diagonal(700, 6, [](std::size_t i) { return i % 2 == 0 ? 1.0 / static_cast<double>(i + 1) : -1.0 / static_cast<double>(i); });
+  solve_diagonal(700, 6,
+                 [](std::size_t i) { return i % 2 == 0 ? 1.0 / static_cast<double>(i + 1) : -1.0 / static_cast<double>(i); });
 }
 
 TEST_P(Solver, SpaceBarelyLargerThanAskedFor) {
-  for (const std::size_t n : {2, 3, 5, 17, 20}) solve_diagonal(n, n - 1, [](std::size_t i) { return 1.0 / static_cast<double>(i + 1); });
+  for (const std::size_t n : {2, 3, 5, 17, 20})
+    solve_diagonal(n, n - 1, [](std::size_t i) { return 1.0 / static_cast<double>(i + 1); });
   solve_diagonal(40, 40, [](std::size_t i) { return 1.0 / static_cast<double>(i + 1); });
 }
 
@@ -128,6 +140,7 @@ TEST_P(Solver, RestartsInASmallBasis) {
   auto o = options(k);
   o.block = 4;
   o.basis = 1;  // raised to the least that a restart needs
+  o.most_passes = 600;
   expect_largest(block_lanczos(space, a, o), values, k);
 }
 

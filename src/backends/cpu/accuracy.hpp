@@ -4,6 +4,10 @@
 // the relative error of the kernel entry, is about eps * A (one rounding of -|x|^2/2 shared by a row, and the roundings of the
 // accumulation, which are independent from entry to entry and average out along a row). fp32: eps = 6e-8, so A <= 64 keeps
 // entries to about 2e-6 and rows to less; fp64: eps = 1.1e-16 and A <= 512 keeps 6e-14.
+//
+// The difference form sum (x_i - x_j)^2 does not cancel, but coordinates are rounded relative to the panel's radius R: its error is
+// about eps * R * |x_i - x_j|, with |x_i - x_j| up to 5 where entries matter. fp32: R <= 12 keeps 2e-6. Beyond that coordinates are
+// taken as sums of two floats. (Points given in fp64 are no better than fp64: there is no third form for it.)
 #pragma once
 
 namespace fd::cpu {
@@ -14,12 +18,14 @@ struct Accuracy;
 template <>
 struct Accuracy<float> {
   static constexpr double cancellation = 64;  // largest A for the expanded form
+  static constexpr double radius = 12;        // largest R for the difference form
   static constexpr double relevant = 24;      // entries below 2^-relevant do not need their relative accuracy
 };
 
 template <>
 struct Accuracy<double> {
   static constexpr double cancellation = 512;
+  static constexpr double radius = 1e300;
   static constexpr double relevant = 50;
 };
 

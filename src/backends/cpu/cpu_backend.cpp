@@ -35,7 +35,8 @@ class Core {
 
   void xgemm(double beta, const CpuPoints<T>& x, const CpuPoints<T>& z, bool symmetric, Columns w, Columns y, Watch* watch) {
     const bool local = x.wants_local(beta) || z.wants_local(beta);
-    runner_.product(x.packed(beta, local, team_), z.packed(beta, local, team_), symmetric, HostColumns<T>(w), HostColumns<T>(y), watch);
+    runner_.product(x.packed(beta, local, team_), z.packed(beta, local, team_), symmetric, HostColumns<T>(w), HostColumns<T>(y),
+                    watch);
   }
 
   void mass(double beta, const CpuPoints<T>& x, Columns y, Watch* watch) {
@@ -49,13 +50,14 @@ class Core {
     partial_.assign(pieces.count * size, 0.0);
     team_.run(pieces.count, [&](std::size_t piece, int worker) {
       const std::size_t first = pieces.first(piece);
-      kernels_.gram(a.row(first), a.stride, a.count, b.row(first), b.stride, b.count, pieces.length(piece), partial_.data() + piece * size,
-                    runner_.scratch(worker));
+      kernels_.gram(a.row(first), a.stride, a.count, b.row(first), b.stride, b.count, pieces.length(piece),
+                    partial_.data() + piece * size, runner_.scratch(worker));
     });
     using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
     const auto na = static_cast<Eigen::Index>(a.count), nb = static_cast<Eigen::Index>(b.count);
     Eigen::MatrixXd g = Eigen::MatrixXd::Zero(na, nb);
-    for (std::size_t piece = 0; piece < pieces.count; ++piece) g += Eigen::Map<const RowMajor>(partial_.data() + piece * size, na, nb);
+    for (std::size_t piece = 0; piece < pieces.count; ++piece)
+      g += Eigen::Map<const RowMajor>(partial_.data() + piece * size, na, nb);
     return g;
   }
 
@@ -65,10 +67,11 @@ class Core {
     coefficients_.at_least(std::max<std::size_t>(1, a.count * padded));
     for (std::size_t m = 0; m < a.count; ++m)
       for (std::size_t e = 0; e < padded; ++e)
-        coefficients_[m * padded + e] = e < y.count ? static_cast<T>(s(static_cast<Eigen::Index>(m), static_cast<Eigen::Index>(e))) : T{0};
+        coefficients_[m * padded + e] =
+            e < y.count ? static_cast<T>(s(static_cast<Eigen::Index>(m), static_cast<Eigen::Index>(e))) : T{0};
     each_piece(a.rows, [&](std::size_t first, std::size_t rows, int worker) {
-      kernels_.combine(a.row(first), a.stride, a.count, coefficients_.data(), padded, y.row(first), y.stride, y.count, rows, accumulate,
-                       runner_.scratch(worker));
+      kernels_.combine(a.row(first), a.stride, a.count, coefficients_.data(), padded, y.row(first), y.stride, y.count, rows,
+                       accumulate, runner_.scratch(worker));
     });
   }
 
@@ -144,7 +147,9 @@ class CpuBackend final : public Backend {
     if (traits(precision).wide_panels) return std::make_unique<HostPanel<double>>(rows, columns);
     return std::make_unique<HostPanel<float>>(rows, columns);
   }
-  void xgemm(double beta, const Points& x, Columns w, Columns y, Watch* watch) override { product(beta, x, x, true, w, y, watch); }
+  void xgemm(double beta, const Points& x, Columns w, Columns y, Watch* watch) override {
+    product(beta, x, x, true, w, y, watch);
+  }
   void xgemm(double beta, const Points& x, const Points& z, Columns w, Columns y, Watch* watch) override {
     product(beta, x, z, false, w, y, watch);
   }

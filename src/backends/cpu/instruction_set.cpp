@@ -18,7 +18,8 @@ struct Name {
   long long target;
 };
 
-constexpr std::array<Name, 5> names = {{{"avx512", HWY_AVX3}, {"avx2", HWY_AVX2}, {"sse4", HWY_SSE4}, {"neon", HWY_NEON}, {"scalar", HWY_SCALAR | HWY_EMU128}}};
+constexpr std::array<Name, 5> names = {
+    {{"avx512", HWY_AVX3}, {"avx2", HWY_AVX2}, {"sse4", HWY_SSE4}, {"neon", HWY_NEON}, {"scalar", HWY_SCALAR | HWY_EMU128}}};
 
 long long supported() { return hwy::SupportedTargets() & HWY_TARGETS; }
 
@@ -48,7 +49,8 @@ ChosenKernels choose_kernels(std::string isa) {
     const std::lock_guard guard(lock);
     hwy::SetSupportedTargetsForTest(target);
     hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-    ChosenKernels chosen{isa, chosen_kernels(static_cast<const float*>(nullptr)), chosen_kernels(static_cast<const double*>(nullptr))};
+    ChosenKernels chosen{isa, chosen_kernels(static_cast<const float*>(nullptr)),
+                         chosen_kernels(static_cast<const double*>(nullptr))};
     hwy::SetSupportedTargetsForTest(0);
     hwy::GetChosenTarget().Update(hwy::SupportedTargets());
     return chosen;

@@ -1,5 +1,6 @@
 // An order of the rows in which neighbours in space are mostly neighbours in memory: halves at the median of the widest
-// coordinate, down to panels. Tiles far apart can then be skipped, and a panel's own centre is close to its rows.
+// coordinate, down to panels. Tiles far apart can then be skipped, and a panel's own centre is close to its rows. Where a wide gap
+// would fall inside a panel the cut is made there: no panel straddles two clusters far apart.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +8,13 @@
 
 namespace fd::cpu {
 
-// x: rows × dimension, row-major. Every cut falls on a multiple of `leaf`.
+struct LocalityOrder {
+  std::vector<std::size_t> order;      // order[i]: the row at place i
+  std::vector<std::size_t> first_row;  // panel p holds places first_row[p] … first_row[p + 1] - 1
+};
+
+// x: rows × dimension, row-major. Panels of at most `most` rows.
 template <class T>
-std::vector<std::size_t> locality_order(const T* x, std::size_t rows, std::size_t dimension, std::size_t leaf);
+LocalityOrder locality_order(const T* x, std::size_t rows, std::size_t dimension, std::size_t most);
 
 }  // namespace fd::cpu

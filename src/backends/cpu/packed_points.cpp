@@ -14,7 +14,8 @@ namespace {
 template <class F>
 void in_pieces(PointSource& source, F&& f) {
   const std::size_t dimension = source.dimension();
-  const std::size_t piece = std::clamp<std::size_t>((std::size_t{1} << 20) / std::max<std::size_t>(1, dimension), 1, source.rows());
+  const std::size_t piece =
+      std::clamp<std::size_t>((std::size_t{1} << 20) / std::max<std::size_t>(1, dimension), 1, source.rows());
   std::vector<double> rows(piece * dimension);
   for (std::size_t first = 0; first < source.rows(); first += piece) {
     const std::size_t count = std::min(piece, source.rows() - first);
@@ -27,7 +28,7 @@ void in_pieces(PointSource& source, F&& f) {
 
 template <class T>
 CpuPoints<T>::CpuPoints(PointSource& centred, Precision precision, Team&)
-    : rows_(centred.rows()), dimension_(centred.dimension()), panels_((rows_ + panel_rows - 1) / panel_rows), precision_(precision) {
+    : rows_(centred.rows()), dimension_(centred.dimension()), precision_(precision) {
   {
     std::vector<T> flat(rows_ * dimension_);
     in_pieces(centred, [&](std::size_t first, std::size_t count, const double* rows) {
@@ -40,26 +41,29 @@ CpuPoints<T>::CpuPoints(PointSource& centred, Precision precision, Team&)
         largest_square_ = std::max(largest_square_, square);
       }
     });
-    order_ = locality_order(flat.data(), rows_, dimension_, panel_rows);
+    auto [order, first_row] = locality_order(flat.data(), rows_, dimension_, panel_rows);
+    order_ = std::move(order);
+    first_row_ = std::move(first_row);
+    panels_ = first_row_.size() - 1;
     centre_ = AlignedBuffer<double>(panels_ * dimension_);
     for (std::size_t p = 0; p < panels_; ++p) {
-      const std::size_t last = std::min(rows_, (p + 1) * panel_rows);
       double* centre = centre_.data() + p * dimension_;
-      for (std::size_t i = p * panel_rows; i < last; ++i)
+      for (std::size_t i = first_row_[p]; i < first_row_[p + 1]; ++i)
         for (std::size_t c = 0; c < dimension_; ++c) centre[c] += static_cast<double>(flat[order_[i] * dimension_ + c]);
-      for (std::size_t c = 0; c < dimension_; ++c) centre[c] /= static_cast<double>(last - p * panel_rows);
+      for (std::size_t c = 0; c < dimension_; ++c) centre[c] /= static_cast<double>(first_row_[p + 1] - first_row_[p]);
     }
   }
-  // the second reading, in fp64: x - centre is rounded once, relative to the size of a panel and not of the whole
-  std::vector<std::size_t> place(rows_);
-  for (std::size_t i = 0; i < rows_; ++i) place[order_[i]] = i;
-  offset_ = AlignedBuffer<T>(panels_ * dimension_ * panel_rows);
+  // the second reading, in fp64
+  std::vector<std::size_t> place(rows_);  // panel * 48 + row in the panel
+  for (std::size_t p = 0; p < panels_; ++p)
+    for (std::size_t i = first_row_[p]; i < first_row_[p + 1]; ++i) place[order_[i]] = p * panel_rows + i - first_row_[p];
+  offset_ = AlignedBuffer<double>(panels_ * dimension_ * panel_rows);
   in_pieces(centred, [&](std::size_t first, std::size_t count, const double* rows) {
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t at = place[first + i], p = at / panel_rows, r = at % panel_rows;
-      T* panel = offset_.data() + p * dimension_ * panel_rows;
+      double* panel = offset_.data() + p * dimension_ * panel_rows;
       for (std::size_t c = 0; c < dimension_; ++c)
-        panel[c * panel_rows + r] = static_cast<T>(rows[i * dimension_ + c] - centre_[p * dimension_ + c]);
+        panel[c * panel_rows + r] = rows[i * dimension_ + c] - centre_[p * dimension_ + c];
     }
   });
 }
@@ -80,27 +84,29 @@ const PackedPoints<T>& CpuPoints<T>::packed(double beta, bool need_local, Team& 
   to.dimension = dimension_;
   to.local = local;
   to.x.at_least(panels_ * dimension_ * panel_rows);
+  if (local) to.low.at_least(panels_ * dimension_ * panel_rows);
   to.half.at_least(panels_ * panel_rows);
   to.centre.at_least(panels_ * dimension_);
-  to.exact_centre.at_least(panels_ * dimension_);
+  to.exact_centre = centre_.data();
+  to.first_row = first_row_.data();
   to.radius.at_least(panels_);
-  const double scale = Gaussian::point_scale(beta);
+  const double scale = to.scale = Gaussian::point_scale(beta);
   team.run(panels_, [&](std::size_t p, int) {
-    const T* from = offset_.data() + p * dimension_ * panel_rows;
+    const double* from = offset_.data() + p * dimension_ * panel_rows;
     const double* centre = centre_.data() + p * dimension_;
     T* x = to.x.data() + p * dimension_ * panel_rows;
-    const std::size_t filled = std::min(rows_ - p * panel_rows, panel_rows);
+    const std::size_t filled = first_row_[p + 1] - first_row_[p];
     double square[panel_rows] = {}, spread[panel_rows] = {};
     for (std::size_t c = 0; c < dimension_; ++c) {
       const double shift = local ? 0.0 : scale * centre[c];
       for (std::size_t r = 0; r < filled; ++r) {
-        const double moved = scale * static_cast<double>(from[c * panel_rows + r]);
+        const double moved = scale * from[c * panel_rows + r];
         const T value = static_cast<T>(moved + shift);
         x[c * panel_rows + r] = value;
+        if (local) to.low[(p * dimension_ + c) * panel_rows + r] = static_cast<T>(moved - static_cast<double>(value));
         square[r] += static_cast<double>(value) * static_cast<double>(value);
         spread[r] += moved * moved;
       }
-      to.exact_centre[p * dimension_ + c] = scale * centre[c];
       to.centre[p * dimension_ + c] = static_cast<T>(scale * centre[c]);
     }
     double widest = 0;

@@ -9,10 +9,10 @@
 #include <memory>
 #include <vector>
 
-#include "base/team.hpp"
-#include "base/aligned_buffer.hpp"
-#include "device/points.hpp"
 #include <flashdiffusion/points.hpp>
+#include "base/aligned_buffer.hpp"
+#include "base/team.hpp"
+#include "device/points.hpp"
 
 namespace fd::cpu {
 
@@ -21,13 +21,21 @@ inline constexpr std::size_t panel_rows = 48;  // a multiple of every register t
 template <class T>
 struct PackedPoints {
   std::size_t rows = 0, panels = 0, dimension = 0;
-  bool local = false;         // coordinates are relative to the panel's own centre
-  AlignedBuffer<T> x;         // [panel][dimension][48]
-  AlignedBuffer<T> half;      // [panel][48]: -|x|^2 / 2 of the rounded x
-  AlignedBuffer<T> centre;    // [panel][dimension]: where the panel's points lie (scaled), for bounds and shifts
-  AlignedBuffer<double> exact_centre;  // the same in fp64: the difference of two is exact enough when they are far from the origin
-  AlignedBuffer<T> radius;    // [panel]: of a ball around the centre
+  bool local = false;  // coordinates are relative to the panel's own centre
+  const std::size_t* first_row =
+      nullptr;              // [panels + 1]: the rows of panel p are first_row[p] … first_row[p + 1] - 1, at most 48
+  AlignedBuffer<T> x;       // [panel][dimension][48]; places without a row are zero
+  AlignedBuffer<T> low;     // local only: what rounding took from x, same layout
+  AlignedBuffer<T> half;    // [panel][48]: -|x|^2 / 2 of the rounded x
+  AlignedBuffer<T> centre;  // [panel][dimension]: where the panel's points lie (scaled), for bounds
+  const double* exact_centre =
+      nullptr;  // [panel][dimension], before scaling: the difference of two is exact, far from the origin too
+  double scale = 1;
+  AlignedBuffer<T> radius;  // [panel]: of a ball around the centre
   const T* panel(std::size_t p) const { return x.data() + p * dimension * panel_rows; }
+  const T* low_panel(std::size_t p) const {
+    return local ? low.data() + p * dimension * panel_rows : panel(p);
+  }  // unread otherwise
 };
 
 // What is kept between bandwidths: coordinates relative to each panel's centre, the centre in fp64, and the order.
@@ -46,10 +54,10 @@ class CpuPoints final : public Points {
   bool wants_local(double beta) const;
 
  private:
-  std::size_t rows_, dimension_, panels_;
+  std::size_t rows_, dimension_, panels_ = 0;
   Precision precision_;
-  std::vector<std::size_t> order_;
-  AlignedBuffer<T> offset_;       // [panel][dimension][48]
+  std::vector<std::size_t> order_, first_row_;
+  AlignedBuffer<double> offset_;  // [panel][dimension][48], from the centre: fp64, so that no bandwidth is too large for it
   AlignedBuffer<double> centre_;  // [panel][dimension]
   double largest_square_ = 0;     // of |x|, over all rows
   mutable PackedPoints<T> packed_;

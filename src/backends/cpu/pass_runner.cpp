@@ -7,13 +7,14 @@ namespace {
 
 constexpr double pairs_worth_a_thread = 1e5;  // in one round: with fewer, meeting another thread costs more than it saves
 
-constexpr std::size_t rows_at_once = 4096;
+constexpr std::size_t panels_at_once = 64;
 
-// Tasks over pieces of rows.
+// Tasks over pieces of panels: f(panel).
 template <class F>
-void over_rows(Team& team, std::size_t rows, F&& f) {
-  team.run((rows + rows_at_once - 1) / rows_at_once,
-           [&](std::size_t piece, int) { f(piece * rows_at_once, std::min(rows, (piece + 1) * rows_at_once)); });
+void over_panels(Team& team, std::size_t panels, F&& f) {
+  team.run((panels + panels_at_once - 1) / panels_at_once, [&](std::size_t piece, int) {
+    for (std::size_t p = piece * panels_at_once; p < std::min(panels, (piece + 1) * panels_at_once); ++p) f(p);
+  });
 }
 
 }  // namespace
@@ -38,16 +39,15 @@ Pass<T> PassRunner<T>::start(std::size_t width, const PackedPoints<T>& x, const 
 
 template <class T>
 void PassRunner<T>::pack_weights(const Pass<T>& pass, HostColumns<T> w) {
-  const std::size_t padded = pass.z->panels * panel_rows;
-  weights_.at_least(padded * pass.stride);
+  weights_.at_least(pass.z->panels * panel_rows * pass.stride);
   const bool wide = pass.epilogue == Epilogue::wide;
-  over_rows(team_, padded, [&](std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i) {
-      const std::size_t p = i / panel_rows, r = i % panel_rows;
-      T* to = weights_.data() + (wide ? i * pass.stride : p * panel_rows * pass.stride + r);
-      const std::size_t step = wide ? 1 : panel_rows;
-      for (std::size_t c = 0; c < pass.stride; ++c) to[c * step] = i < w.rows && c < w.count ? w(i, c) : T{0};
-    }
+  const std::size_t row_step = wide ? pass.stride : 1, column_step = wide ? 1 : panel_rows;
+  over_panels(team_, pass.z->panels, [&](std::size_t p) {
+    const std::size_t first = pass.z->first_row[p], filled = pass.z->first_row[p + 1] - first;
+    T* to = weights_.data() + p * panel_rows * pass.stride;
+    for (std::size_t r = 0; r < panel_rows; ++r)
+      for (std::size_t c = 0; c < pass.stride; ++c)
+        to[r * row_step + c * column_step] = r < filled && c < w.count ? w(first + r, c) : T{0};
   });
 }
 
@@ -56,12 +56,12 @@ void PassRunner<T>::play(const Pass<T>& pass, Watch* watch) {
   const Schedule rows(pass.x->panels);
   const double pairs = static_cast<double>(pass.x->rows) * static_cast<double>(pass.z->rows);
   const int most = static_cast<int>(std::min(1e6, 1 + pairs / static_cast<double>(rows.rounds()) / pairs_worth_a_thread));
-  sums_.at_least(pass.x->rows * pass.stride);
+  const std::size_t panel_size = panel_rows * pass.stride;
+  sums_.at_least(pass.x->panels * panel_size);
   Pass<T> full = pass;
   full.y = sums_.data();
-  over_rows(team_, pass.x->rows, [&](std::size_t first, std::size_t last) {
-    std::memset(full.y + first * pass.stride, 0, (last - first) * pass.stride * sizeof(double));
-  });
+  over_panels(team_, pass.x->panels,
+              [&](std::size_t p) { std::memset(full.y + p * panel_size, 0, panel_size * sizeof(double)); });
 
   // progress is reported from the calling thread, some ten times a second
   using Clock = std::chrono::steady_clock;
@@ -99,14 +99,17 @@ void PassRunner<T>::play(const Pass<T>& pass, Watch* watch) {
 
 template <class T>
 void PassRunner<T>::unpack(const Pass<T>& pass, HostColumns<T> y) {
-  over_rows(team_, y.rows, [&](std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i)
-      for (std::size_t c = 0; c < y.count; ++c) y(i, c) = static_cast<T>(sums_[i * pass.stride + c]);
+  over_panels(team_, pass.x->panels, [&](std::size_t p) {
+    const std::size_t first = pass.x->first_row[p], filled = pass.x->first_row[p + 1] - first;
+    const double* from = sums_.data() + p * panel_rows * pass.stride;
+    for (std::size_t r = 0; r < filled; ++r)
+      for (std::size_t c = 0; c < y.count; ++c) y(first + r, c) = static_cast<T>(from[r * pass.stride + c]);
   });
 }
 
 template <class T>
-void PassRunner<T>::product(const PackedPoints<T>& x, const PackedPoints<T>& z, bool symmetric, HostColumns<T> w, HostColumns<T> y, Watch* watch) {
+void PassRunner<T>::product(const PackedPoints<T>& x, const PackedPoints<T>& z, bool symmetric, HostColumns<T> w,
+                            HostColumns<T> y, Watch* watch) {
   Pass<T> pass = start(w.count, x, z, symmetric);
   pack_weights(pass, w);
   pass.weights_x = pass.weights_z = weights_.data();
@@ -119,9 +122,10 @@ void PassRunner<T>::mass(const PackedPoints<T>& x, HostColumns<T> y, Watch* watc
   Pass<T> pass = start(2, x, x, true);
   pass.epilogue = Epilogue::mass;
   pass.stride = 2;
-  const std::size_t padded = x.panels * panel_rows;
-  weights_.at_least(padded);
-  for (std::size_t i = 0; i < padded; ++i) weights_[i] = i < x.rows ? T{1} : T{0};
+  weights_.at_least(x.panels * panel_rows);
+  for (std::size_t p = 0; p < x.panels; ++p)
+    for (std::size_t r = 0; r < panel_rows; ++r)
+      weights_[p * panel_rows + r] = r < x.first_row[p + 1] - x.first_row[p] ? T{1} : T{0};
   pass.weights_x = pass.weights_z = weights_.data();
   play(pass, watch);
   unpack(pass, y);

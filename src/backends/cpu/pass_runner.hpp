@@ -15,10 +15,12 @@ namespace fd::cpu {
 template <class T>
 class PassRunner {
  public:
-  PassRunner(const TileKernels<T>& kernels, Team& team) : kernels_(kernels), team_(team), scratch_(static_cast<std::size_t>(team.threads())) {}
+  PassRunner(const TileKernels<T>& kernels, Team& team)
+      : kernels_(kernels), team_(team), scratch_(static_cast<std::size_t>(team.threads())) {}
 
   // Y = K(X, Z) W; symmetric (z is x): Y = (K - I) W, each pair evaluated once.
-  void product(const PackedPoints<T>& x, const PackedPoints<T>& z, bool symmetric, HostColumns<T> w, HostColumns<T> y, Watch* watch);
+  void product(const PackedPoints<T>& x, const PackedPoints<T>& z, bool symmetric, HostColumns<T> w, HostColumns<T> y,
+               Watch* watch);
   void mass(const PackedPoints<T>& x, HostColumns<T> y, Watch* watch);
 
   Scratch<T>& scratch(int worker) { return scratch_[static_cast<std::size_t>(worker)]; }

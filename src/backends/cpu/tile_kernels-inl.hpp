@@ -67,19 +67,27 @@ HWY_INLINE V exp2(D d, V t) {
 template <class T>
 using Tag = hn::ScalableTag<T>;
 template <class T>
-constexpr std::size_t lanes_of() { return hn::MaxLanes(Tag<T>()); }
+constexpr std::size_t lanes_of() {
+  return hn::MaxLanes(Tag<T>());
+}
 
 // A column panel as a tile reads it.
 template <class T>
 struct ColumnPanel {
   const T* x;     // [dimension][48]
   const T* half;  // [48]
+  const T* low;   // [dimension][48], for the exact form
 };
 
-// Kernel entries of one register tile: e[v][r] = 2^(x_i.x_j + a_i + a_j) or 2^(-|x_i - x_j|^2/2).
-template <bool kDifference, class T, class V>
+// How a tile keeps the promise (accuracy.hpp).
+enum class Form { skip, expanded, difference, exact };
+
+// Kernel entries of one register tile: e[v][r] = 2^(x_i.x_j + a_i + a_j) or 2^(-|x_i - x_j|^2/2); li and lj are the low parts of x_i, x_j.
+template <Form kForm, class T, class V>
 HWY_INLINE void entries(const T* HWY_RESTRICT xi, const T* HWY_RESTRICT ai, const T* HWY_RESTRICT xj, const T* HWY_RESTRICT aj,
-                        std::size_t dimension, V (&e)[Shape::rows][Shape::columns]) {
+                        const T* HWY_RESTRICT li, const T* HWY_RESTRICT lj, std::size_t dimension,
+                        V (&e)[Shape::rows][Shape::columns]) {
+  constexpr bool kDifference = kForm != Form::expanded;
   const Tag<T> d;
   constexpr std::size_t lanes = lanes_of<T>();
   FD_UNROLL for (int v = 0; v < Shape::rows; ++v) {
@@ -93,7 +101,9 @@ HWY_INLINE void entries(const T* HWY_RESTRICT xi, const T* HWY_RESTRICT ai, cons
       const V b = hn::Set(d, xj[r]);
       FD_UNROLL for (int v = 0; v < Shape::rows; ++v) {
         if constexpr (kDifference) {
-          const V apart = hn::Sub(x[v], b);
+          V apart = hn::Sub(x[v], b);
+          if constexpr (kForm == Form::exact)
+            apart = hn::Add(apart, hn::Sub(hn::Load(d, li + c * panel_rows + v * lanes), hn::Set(d, lj[c * panel_rows + r])));
           e[v][r] = hn::MulAdd(apart, apart, e[v][r]);
         } else {
           e[v][r] = hn::MulAdd(x[v], b, e[v][r]);
@@ -110,16 +120,16 @@ HWY_INLINE void entries(const T* HWY_RESTRICT xi, const T* HWY_RESTRICT ai, cons
 }
 
 // tile[j][i], all 48 × 48 of it.
-template <bool kDifference, class T>
-HWY_NOINLINE void store_tile(const T* xi, const T* ai, ColumnPanel<T> columns, std::size_t dimension, T* tile) {
+template <Form kForm, class T>
+HWY_NOINLINE void store_tile(const T* xi, const T* ai, const T* li, ColumnPanel<T> columns, std::size_t dimension, T* tile) {
   const Tag<T> d;
   constexpr std::size_t lanes = lanes_of<T>();
   for (std::size_t i = 0; i < panel_rows; i += Shape::rows * lanes)
     for (std::size_t j = 0; j < panel_rows; j += Shape::columns) {
       hn::Vec<Tag<T>> e[Shape::rows][Shape::columns];
-      entries<kDifference>(xi + i, ai + i, columns.x + j, columns.half + j, dimension, e);
-      FD_UNROLL for (int r = 0; r < Shape::columns; ++r)
-        FD_UNROLL for (int v = 0; v < Shape::rows; ++v) hn::Store(e[v][r], d, tile + (j + r) * panel_rows + i + v * lanes);
+      entries<kForm>(xi + i, ai + i, columns.x + j, columns.half + j, li + i, columns.low + j, dimension, e);
+      FD_UNROLL for (int r = 0; r < Shape::columns; ++r) FD_UNROLL for (int v = 0; v < Shape::rows; ++v)
+          hn::Store(e[v][r], d, tile + (j + r) * panel_rows + i + v * lanes);
     }
 }
 
@@ -135,16 +145,16 @@ HWY_NOINLINE void narrow_tile(const T* xi, const T* ai, ColumnPanel<T> columns, 
     for (std::size_t j = 0; j < panel_rows; j += Shape::columns) {
       V e[Shape::rows][Shape::columns];
       if constexpr (kFromTile) {
-        FD_UNROLL for (int r = 0; r < Shape::columns; ++r)
-          FD_UNROLL for (int v = 0; v < Shape::rows; ++v) e[v][r] = hn::Load(d, tile + (j + r) * panel_rows + i + v * lanes);
+        FD_UNROLL for (int r = 0; r < Shape::columns; ++r) FD_UNROLL for (int v = 0; v < Shape::rows; ++v) e[v][r] =
+            hn::Load(d, tile + (j + r) * panel_rows + i + v * lanes);
       } else {
-        entries<false>(xi + i, ai + i, columns.x + j, columns.half + j, dimension, e);
+        entries<Form::expanded>(xi + i, ai + i, columns.x + j, columns.half + j, xi, xi, dimension, e);
       }
       FD_UNROLL for (int c = 0; c < kColumns; ++c) {
         const std::size_t w = kMass ? 0 : c * panel_rows;
         if (kMass && c == 1) {
-          FD_UNROLL for (int v = 0; v < Shape::rows; ++v)
-            FD_UNROLL for (int r = 0; r < Shape::columns; ++r) e[v][r] = hn::Mul(e[v][r], e[v][r]);
+          FD_UNROLL for (int v = 0; v < Shape::rows; ++v) FD_UNROLL for (int r = 0; r < Shape::columns; ++r) e[v][r] =
+              hn::Mul(e[v][r], e[v][r]);
         }
         FD_UNROLL for (int v = 0; v < Shape::rows; ++v) {
           V sum = hn::Load(d, y + c * panel_rows + i + v * lanes);
@@ -167,14 +177,13 @@ HWY_NOINLINE void narrow_tile(const T* xi, const T* ai, ColumnPanel<T> columns, 
 
 // y[r][c] += sum over depth of k[r * row_step + m * depth_step] w[m][c], for kRows rows and kVectors vectors of columns.
 template <int kVectors, int kRows, class T>
-HWY_INLINE void product(const T* HWY_RESTRICT k, std::size_t row_step, std::size_t depth_step, std::size_t depth, const T* HWY_RESTRICT w,
-                        std::size_t w_stride, T* HWY_RESTRICT y, std::size_t y_stride) {
+HWY_INLINE void product(const T* HWY_RESTRICT k, std::size_t row_step, std::size_t depth_step, std::size_t depth,
+                        const T* HWY_RESTRICT w, std::size_t w_stride, T* HWY_RESTRICT y, std::size_t y_stride) {
   using V = hn::Vec<Tag<T>>;
   const Tag<T> d;
   constexpr std::size_t lanes = lanes_of<T>();
   V sum[kRows][kVectors];
-  FD_UNROLL for (int r = 0; r < kRows; ++r)
-    FD_UNROLL for (int v = 0; v < kVectors; ++v) sum[r][v] = hn::Zero(d);
+  FD_UNROLL for (int r = 0; r < kRows; ++r) FD_UNROLL for (int v = 0; v < kVectors; ++v) sum[r][v] = hn::Zero(d);
   for (std::size_t m = 0; m < depth; ++m, k += depth_step, w += w_stride) {
     V u[kVectors];
     FD_UNROLL for (int v = 0; v < kVectors; ++v) u[v] = hn::Load(d, w + v * lanes);
@@ -183,11 +192,10 @@ HWY_INLINE void product(const T* HWY_RESTRICT k, std::size_t row_step, std::size
       FD_UNROLL for (int v = 0; v < kVectors; ++v) sum[r][v] = hn::MulAdd(b, u[v], sum[r][v]);
     }
   }
-  FD_UNROLL for (int r = 0; r < kRows; ++r)
-    FD_UNROLL for (int v = 0; v < kVectors; ++v) {
-      T* at = y + r * y_stride + v * lanes;
-      hn::Store(hn::Add(hn::Load(d, at), sum[r][v]), d, at);
-    }
+  FD_UNROLL for (int r = 0; r < kRows; ++r) FD_UNROLL for (int v = 0; v < kVectors; ++v) {
+    T* at = y + r * y_stride + v * lanes;
+    hn::Store(hn::Add(hn::Load(d, at), sum[r][v]), d, at);
+  }
 }
 
 // The same for 48 rows and `columns` columns (a multiple of the lanes).
@@ -198,20 +206,19 @@ HWY_NOINLINE void panel_product(const T* k, std::size_t row_step, std::size_t de
   std::size_t c = 0;
   for (; c + Shape::wide * lanes <= columns; c += Shape::wide * lanes)
     for (std::size_t r = 0; r < panel_rows; r += Shape::deep)
-      product<Shape::wide, Shape::deep>(k + r * row_step, row_step, depth_step, depth, w + c, w_stride, y + r * y_stride + c, y_stride);
+      product<Shape::wide, Shape::deep>(k + r * row_step, row_step, depth_step, depth, w + c, w_stride, y + r * y_stride + c,
+                                        y_stride);
   for (; c < columns; c += lanes)
     for (std::size_t r = 0; r < panel_rows; r += 2 * Shape::deep)
       product<1, 2 * Shape::deep>(k + r * row_step, row_step, depth_step, depth, w + c, w_stride, y + r * y_stride + c, y_stride);
 }
-
-enum class Form { skip, expanded, difference };
 
 // Decides how a tile keeps the promise, and moves the column panel to the row panel's centre where that is needed.
 template <class T>
 Form prepare(const Pass<T>& pass, std::size_t p, std::size_t q, Scratch<T>& scratch, ColumnPanel<T>& columns) {
   const PackedPoints<T>&x = *pass.x, &z = *pass.z;
   const std::size_t dimension = x.dimension;
-  columns = {z.panel(q), z.half.data() + q * panel_rows};
+  columns = {z.panel(q), z.half.data() + q * panel_rows, z.low_panel(q)};
   const T* from = x.centre.data() + p * dimension;
   const T* to = z.centre.data() + q * dimension;
   T squared = 0;
@@ -221,31 +228,58 @@ Form prepare(const Pass<T>& pass, std::size_t p, std::size_t q, Scratch<T>& scra
   if (apart > 0 && apart * apart * static_cast<T>(0.5) > -Exp2<T>::lowest) return Form::skip;
   if (!x.local) return Form::expanded;
 
-  if (!(pass.symmetric && p == q)) {
-    const double* exact_from = x.exact_centre.data() + p * dimension;
-    const double* exact_to = z.exact_centre.data() + q * dimension;
-    T* moved = scratch.moved.data();
-    T* half = moved + dimension * panel_rows;
-    T sum[panel_rows] = {};
-    for (std::size_t c = 0; c < dimension; ++c) {
-      const T shift = static_cast<T>(exact_to[c] - exact_from[c]);
-      for (std::size_t r = 0; r < panel_rows; ++r) {
-        const T value = columns.x[c * panel_rows + r] + shift;
-        moved[c * panel_rows + r] = value;
-        sum[r] += value * value;
-      }
-    }
-    for (std::size_t r = 0; r < panel_rows; ++r) half[r] = static_cast<T>(-0.5) * sum[r];
-    columns = {moved, half};
-  }
   // entries that matter lie within sqrt(2 relevant) of a row, so within radius + that of the centre
   const double radius = static_cast<double>(x.radius[p]), reach = radius + std::sqrt(2 * Accuracy<T>::relevant);
-  return 0.5 * (radius * radius + reach * reach) <= Accuracy<T>::cancellation ? Form::expanded : Form::difference;
+  const Form form = 0.5 * (radius * radius + reach * reach) <= Accuracy<T>::cancellation ? Form::expanded
+                    : radius <= Accuracy<T>::radius                                      ? Form::difference
+                                                                                         : Form::exact;
+  if (pass.symmetric && p == q) return form;
+
+  const double* exact_from = x.exact_centre + p * dimension;
+  const double* exact_to = z.exact_centre + q * dimension;
+  T* moved = scratch.moved.data();
+  T* low = moved + dimension * panel_rows;
+  T* half = low + dimension * panel_rows;
+  T sum[panel_rows] = {};
+  for (std::size_t c = 0; c < dimension; ++c) {
+    const double exact_shift = x.scale * (exact_to[c] - exact_from[c]);
+    const T shift = static_cast<T>(exact_shift);
+    const T* at = columns.x + c * panel_rows;
+    const T* at_low = columns.low + c * panel_rows;
+    for (std::size_t r = 0; r < panel_rows; ++r) {
+      const T value = at[r] + shift;
+      moved[c * panel_rows + r] = value;
+      sum[r] += value * value;
+    }
+    if (form == Form::exact)
+      for (std::size_t r = 0; r < panel_rows; ++r) {
+        const double value = static_cast<double>(at[r]) + static_cast<double>(at_low[r]) + exact_shift;
+        moved[c * panel_rows + r] = static_cast<T>(value);
+        low[c * panel_rows + r] = static_cast<T>(value - static_cast<double>(moved[c * panel_rows + r]));
+      }
+  }
+  for (std::size_t r = 0; r < panel_rows; ++r) half[r] = static_cast<T>(-0.5) * sum[r];
+  columns = {moved, half, low};
+  return form;
+}
+
+// Fills scratch.tile; a diagonal tile of a symmetric pass gets zeros on its diagonal.
+template <class T>
+void fill_tile(const Pass<T>& pass, std::size_t p, std::size_t q, Form form, ColumnPanel<T> columns, Scratch<T>& scratch) {
+  const PackedPoints<T>& x = *pass.x;
+  const auto store = form == Form::exact        ? store_tile<Form::exact, T>
+                     : form == Form::difference ? store_tile<Form::difference, T>
+                                                : store_tile<Form::expanded, T>;
+  T* tile = scratch.tile.data();
+  store(x.panel(p), x.half.data() + p * panel_rows, x.low_panel(p), columns, x.dimension, tile);
+  if (pass.symmetric && p == q)
+    for (std::size_t r = 0; r < panel_rows; ++r) tile[r * panel_rows + r] = 0;
 }
 
 // One epilogue for a tile in which the form is known. `both`: also the transposed direction.
 template <int kColumns, bool kMass, class T>
-void narrow(const Pass<T>& pass, std::size_t p, std::size_t q, std::size_t chunk_first, Form form, ColumnPanel<T> columns, Scratch<T>& scratch) {
+void narrow(const Pass<T>& pass, std::size_t p, std::size_t q, std::size_t chunk_first, Form form, ColumnPanel<T> columns,
+            Scratch<T>& scratch) {
   const std::size_t weight_columns = kMass ? 1 : kColumns;
   const T* xi = pass.x->panel(p);
   const T* ai = pass.x->half.data() + p * panel_rows;
@@ -255,12 +289,10 @@ void narrow(const Pass<T>& pass, std::size_t p, std::size_t q, std::size_t chunk
   T* z = scratch.column_sums.data() + (q - chunk_first) * panel_rows * kColumns * lanes_of<T>();
   const bool diagonal = pass.symmetric && p == q;
   T* tile = scratch.tile.data();
-  if (diagonal || form == Form::difference) {
-    if (form == Form::difference) store_tile<true>(xi, ai, columns, pass.x->dimension, tile);
-    else store_tile<false>(xi, ai, columns, pass.x->dimension, tile);
-    if (diagonal)
-      for (std::size_t r = 0; r < panel_rows; ++r) tile[r * panel_rows + r] = 0;
-    if (pass.symmetric && !diagonal) narrow_tile<kColumns, kMass, true, true>(xi, ai, columns, pass.x->dimension, tile, wi, wj, y, z);
+  if (diagonal || form != Form::expanded) {
+    fill_tile(pass, p, q, form, columns, scratch);
+    if (pass.symmetric && !diagonal)
+      narrow_tile<kColumns, kMass, true, true>(xi, ai, columns, pass.x->dimension, tile, wi, wj, y, z);
     else narrow_tile<kColumns, kMass, false, true>(xi, ai, columns, pass.x->dimension, tile, wi, wj, y, z);
   } else if (pass.symmetric) {
     narrow_tile<kColumns, kMass, true, false>(xi, ai, columns, pass.x->dimension, tile, wi, wj, y, z);
@@ -270,29 +302,25 @@ void narrow(const Pass<T>& pass, std::size_t p, std::size_t q, std::size_t chunk
 }
 
 template <class T>
-void wide(const Pass<T>& pass, std::size_t p, std::size_t q, std::size_t chunk_first, Form form, ColumnPanel<T> columns, Scratch<T>& scratch) {
-  const T* xi = pass.x->panel(p);
-  const T* ai = pass.x->half.data() + p * panel_rows;
-  T* tile = scratch.tile.data();
-  if (form == Form::difference) store_tile<true>(xi, ai, columns, pass.x->dimension, tile);
-  else store_tile<false>(xi, ai, columns, pass.x->dimension, tile);
-  const bool diagonal = pass.symmetric && p == q;
-  if (diagonal)
-    for (std::size_t r = 0; r < panel_rows; ++r) tile[r * panel_rows + r] = 0;
+void wide(const Pass<T>& pass, std::size_t p, std::size_t q, std::size_t chunk_first, Form form, ColumnPanel<T> columns,
+          Scratch<T>& scratch) {
+  fill_tile(pass, p, q, form, columns, scratch);
+  const T* tile = scratch.tile.data();
   const std::size_t stride = pass.stride;
-  panel_product(tile, 1, panel_rows, panel_rows, pass.weights_z + q * panel_rows * stride, stride, stride, scratch.row_sums.data(), stride);
-  if (pass.symmetric && !diagonal)
+  panel_product(tile, 1, panel_rows, panel_rows, pass.weights_z + q * panel_rows * stride, stride, stride,
+                scratch.row_sums.data(), stride);
+  if (pass.symmetric && p != q)
     panel_product(tile, panel_rows, 1, panel_rows, pass.weights_x + p * panel_rows * stride, stride, stride,
                   scratch.column_sums.data() + (q - chunk_first) * panel_rows * stride, stride);
 }
 
 // Partial sums in T over at most a block of rows, then fp64: what a promise gives is not lost at any N.
 template <class T>
-void add_rows(const Pass<T>& pass, std::size_t panel, const PackedPoints<T>& points, const T* sums, std::size_t row_step, std::size_t column_step) {
-  const std::size_t first = panel * panel_rows, count = std::min(panel_rows, points.rows - first);
-  for (std::size_t r = 0; r < count; ++r)
+void add_rows(const Pass<T>& pass, std::size_t panel, const T* sums, std::size_t row_step, std::size_t column_step) {
+  double* y = pass.y + panel * panel_rows * pass.stride;
+  for (std::size_t r = 0; r < panel_rows; ++r)
     for (std::size_t c = 0; c < pass.width; ++c)
-      pass.y[(first + r) * pass.stride + c] += static_cast<double>(sums[r * row_step + c * column_step]);
+      y[r * pass.stride + c] += static_cast<double>(sums[r * row_step + c * column_step]);
 }
 
 template <class T>
@@ -319,7 +347,7 @@ void tiles(const Pass<T>& pass, PanelRange rows, PanelRange columns, Scratch<T>&
   const std::size_t column_size = panel_rows * pass.stride * (is_wide ? 1 : lanes);  // of one panel's column sums
   const std::size_t row_size = panel_rows * pass.stride;
   scratch.tile.at_least(panel_rows * panel_rows);
-  scratch.moved.at_least((pass.x->dimension + 1) * panel_rows);
+  scratch.moved.at_least((2 * pass.x->dimension + 1) * panel_rows);
   scratch.row_sums.at_least(row_size);
   scratch.column_sums.at_least(chunk_panels * column_size);
   const TileEpilogue<T> epilogue = choose_epilogue(pass);
@@ -337,19 +365,21 @@ void tiles(const Pass<T>& pass, PanelRange rows, PanelRange columns, Scratch<T>&
         epilogue(pass, p, q, first, form, column, scratch);
         any = true;
       }
-      if (any) add_rows(pass, p, *pass.x, scratch.row_sums.data(), is_wide ? pass.stride : 1, is_wide ? 1 : panel_rows);
+      if (any) add_rows(pass, p, scratch.row_sums.data(), is_wide ? pass.stride : 1, is_wide ? 1 : panel_rows);
     }
     if (!pass.symmetric) continue;
     T* sums = scratch.column_sums.data();
     if (!is_wide)  // gather the lanes
-      for (std::size_t k = 0; k < (last - first) * row_size; ++k) sums[k] = hn::GetLane(hn::SumOfLanes(Tag<T>(), hn::Load(Tag<T>(), sums + k * lanes)));
-    for (std::size_t q = first; q < last; ++q) add_rows(pass, q, *pass.z, sums + (q - first) * row_size, pass.stride, 1);
+      for (std::size_t k = 0; k < (last - first) * row_size; ++k)
+        sums[k] = hn::GetLane(hn::SumOfLanes(Tag<T>(), hn::Load(Tag<T>(), sums + k * lanes)));
+    for (std::size_t q = first; q < last; ++q) add_rows(pass, q, sums + (q - first) * row_size, pass.stride, 1);
   }
 }
 
 // Products of floats are exact in fp64, so the Gram matrix of an fp32 block tells directions apart down to the block's own rounding.
 template <class T>
-void gram(const T* a, std::size_t lda, std::size_t na, const T* b, std::size_t ldb, std::size_t nb, std::size_t rows, double* g, Scratch<T>& scratch) {
+void gram(const T* a, std::size_t lda, std::size_t na, const T* b, std::size_t ldb, std::size_t nb, std::size_t rows, double* g,
+          Scratch<T>& scratch) {
   constexpr std::size_t depth = 128, lanes = lanes_of<double>();
   const std::size_t padded = (nb + lanes - 1) / lanes * lanes;
   scratch.wide.at_least(depth * (padded + panel_rows) + panel_rows * padded);
@@ -359,11 +389,13 @@ void gram(const T* a, std::size_t lda, std::size_t na, const T* b, std::size_t l
   for (std::size_t first = 0; first < rows; first += depth) {
     const std::size_t count = std::min(depth, rows - first);
     for (std::size_t m = 0; m < count; ++m)
-      for (std::size_t e = 0; e < padded; ++e) right[m * padded + e] = e < nb ? static_cast<double>(b[(first + m) * ldb + e]) : 0.0;
+      for (std::size_t e = 0; e < padded; ++e)
+        right[m * padded + e] = e < nb ? static_cast<double>(b[(first + m) * ldb + e]) : 0.0;
     for (std::size_t c = 0; c < na; c += panel_rows) {
       const std::size_t some = std::min(panel_rows, na - c);
       for (std::size_t m = 0; m < count; ++m)
-        for (std::size_t e = 0; e < panel_rows; ++e) left[m * panel_rows + e] = e < some ? static_cast<double>(a[(first + m) * lda + c + e]) : 0.0;
+        for (std::size_t e = 0; e < panel_rows; ++e)
+          left[m * panel_rows + e] = e < some ? static_cast<double>(a[(first + m) * lda + c + e]) : 0.0;
       std::memset(sums, 0, panel_rows * padded * sizeof(double));
       panel_product(left, 1, panel_rows, count, right, padded, padded, sums, padded);
       for (std::size_t r = 0; r < some; ++r)
@@ -413,9 +445,24 @@ void exp2_array(const T* t, T* e, std::size_t count) {
   }
 }
 
+constexpr int independent = 12;  // enough to hide the latency of two pipes
+
+template <class T>
+T multiply_adds(std::size_t rounds) {
+  const Tag<T> d;
+  const auto a = hn::Set(d, static_cast<T>(0.999)), b = hn::Set(d, static_cast<T>(0.001));
+  hn::Vec<Tag<T>> x[independent];
+  FD_UNROLL for (int i = 0; i < independent; ++i) x[i] = hn::Set(d, static_cast<T>(i));
+  for (std::size_t round = 0; round < rounds; ++round)
+    FD_UNROLL for (int i = 0; i < independent; ++i) x[i] = hn::MulAdd(x[i], a, b);
+  FD_UNROLL for (int i = 1; i < independent; ++i) x[0] = hn::Add(x[0], x[i]);
+  return hn::GetLane(x[0]);
+}
+
 template <class T>
 const TileKernels<T>* kernels() {
-  static constexpr TileKernels<T> table = {lanes_of<T>(), Shape::narrow_most, tiles<T>, gram<T>, combine<T>, exp2_array<T>};
+  static constexpr TileKernels<T> table = {lanes_of<T>(), Shape::narrow_most, tiles<T>,         gram<T>,
+                                           combine<T>,    exp2_array<T>,      multiply_adds<T>, independent * lanes_of<T>()};
   return &table;
 }
 

@@ -19,22 +19,22 @@ enum class Epilogue {
 template <class T>
 struct Pass {
   Epilogue epilogue = Epilogue::wide;
-  bool symmetric = true;           // z is x: every unordered pair once, both directions, the diagonal left out
+  bool symmetric = true;               // z is x: every unordered pair once, both directions, the diagonal left out
   const PackedPoints<T>* x = nullptr;  // rows of the result
   const PackedPoints<T>* z = nullptr;  // rows of the weights
-  std::size_t width = 0;           // columns of the accumulators
-  std::size_t stride = 0;          // of weights and accumulators from row to row
-  const T* weights_x = nullptr;    // weights at x: read in the symmetric case for the transposed direction
+  std::size_t width = 0;               // columns of the accumulators
+  std::size_t stride = 0;              // of weights and accumulators from row to row
+  const T* weights_x = nullptr;        // weights at x: read in the symmetric case for the transposed direction
   const T* weights_z = nullptr;
-  double* y = nullptr;             // [row of x][stride]
+  double* y = nullptr;  // [panel of x][48][stride]
 };
 
 // Scratch of one thread.
 template <class T>
 struct Scratch {
-  AlignedBuffer<T> tile;       // 48 × 48 kernel entries
-  AlignedBuffer<T> moved;      // a column panel moved to another centre, [dimension][48], then its -|x|^2/2
-  AlignedBuffer<T> row_sums;   // of one row panel, over a chunk of column panels
+  AlignedBuffer<T> tile;      // 48 × 48 kernel entries
+  AlignedBuffer<T> moved;     // a column panel moved to another centre: x, low parts, -|x|^2/2
+  AlignedBuffer<T> row_sums;  // of one row panel, over a chunk of column panels
   AlignedBuffer<T> column_sums;
   AlignedBuffer<double> wide;  // of Gram sums
 };
@@ -53,13 +53,16 @@ struct TileKernels {
   // All tiles of rows × columns; rows == columns means a diagonal block of a symmetric pass.
   void (*tiles)(const Pass<T>& pass, PanelRange rows, PanelRange columns, Scratch<T>& scratch);
   // G += A^T B over `rows` rows; g is na × nb, row-major.
-  void (*gram)(const T* a, std::size_t lda, std::size_t na, const T* b, std::size_t ldb, std::size_t nb, std::size_t rows, double* g,
-               Scratch<T>& scratch);
+  void (*gram)(const T* a, std::size_t lda, std::size_t na, const T* b, std::size_t ldb, std::size_t nb, std::size_t rows,
+               double* g, Scratch<T>& scratch);
   // Y = A S or Y += A S over `rows` rows; s is na × padded, row-major, `padded` a multiple of the lanes. Y may be A.
-  void (*combine)(const T* a, std::size_t lda, std::size_t na, const T* s, std::size_t padded, T* y, std::size_t ldy, std::size_t ny,
-                  std::size_t rows, bool accumulate, Scratch<T>& scratch);
+  void (*combine)(const T* a, std::size_t lda, std::size_t na, const T* s, std::size_t padded, T* y, std::size_t ldy,
+                  std::size_t ny, std::size_t rows, bool accumulate, Scratch<T>& scratch);
   // e_i = 2^t_i, for tests and benchmarks.
   void (*exp2)(const T* t, T* e, std::size_t count);
+  // Independent multiply-adds in registers and nothing else, for benchmarks: rounds times multiply_adds_a_round of them.
+  T (*multiply_adds)(std::size_t rounds);
+  std::size_t multiply_adds_a_round;
 };
 
 // The table for the instruction set Highway has chosen (instruction_set.hpp). The argument only names the type.

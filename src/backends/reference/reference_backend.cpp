@@ -48,7 +48,9 @@ class ReferenceBackend final : public Backend {
     return std::make_unique<HostPanel<double>>(rows, columns);
   }
 
-  void xgemm(double beta, const Points& x, Columns w, Columns y, Watch* watch) override { product(beta, x, x, true, w, y, watch); }
+  void xgemm(double beta, const Points& x, Columns w, Columns y, Watch* watch) override {
+    product(beta, x, x, true, w, y, watch);
+  }
   void xgemm(double beta, const Points& x, const Points& z, Columns w, Columns y, Watch* watch) override {
     product(beta, x, z, false, w, y, watch);
   }
@@ -75,7 +77,8 @@ class ReferenceBackend final : public Backend {
     Eigen::MatrixXd g = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(a.count), static_cast<Eigen::Index>(b.count));
     for (std::size_t i = 0; i < a.rows; ++i)
       for (std::size_t c = 0; c < a.count; ++c)
-        for (std::size_t e = 0; e < b.count; ++e) g(static_cast<Eigen::Index>(c), static_cast<Eigen::Index>(e)) += a(i, c) * b(i, e);
+        for (std::size_t e = 0; e < b.count; ++e)
+          g(static_cast<Eigen::Index>(c), static_cast<Eigen::Index>(e)) += a(i, c) * b(i, e);
     return g;
   }
 

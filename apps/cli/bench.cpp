@@ -1,0 +1,149 @@
+// bench: figures as ratios, measured in one run, with the machine in the header.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <numbers>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/random.hpp"
+#include "cli/bench_blas_peer.hpp"
+#include "cli/provenance.hpp"
+#include "cli/verb.hpp"
+#include "device/backend.hpp"
+#include "kernel/gaussian.hpp"
+
+namespace fd::cli {
+namespace {
+
+struct XgemmWish {
+  std::vector<std::size_t> dimensions = {12, 32, 80, 256}, blocks = {1, 8, 16, 32}, sizes = {16384};
+  std::vector<int> threads = {1};
+  std::string precision = "fp32", isa;
+  int repeats = 5;
+  bool blas = true, json = false;
+};
+
+double seconds_of(const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+struct Sample {
+  double median, spread;  // spread: half the range over the median
+};
+
+Sample summarise(std::vector<double> seconds) {
+  std::sort(seconds.begin(), seconds.end());
+  const double median = seconds[seconds.size() / 2];
+  return {median, 0.5 * (seconds.back() - seconds.front()) / median};
+}
+
+// The paper's torus turned into all columns: every coordinate varies.
+std::vector<double> torus(std::size_t n, std::size_t dimension) {
+  constexpr double radius[6] = {1.00, 1.08, 1.17, 1.27, 1.38, 1.50};
+  std::vector<double> x(n * dimension);
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t c = 0; c < dimension; ++c) {
+      const std::size_t circle = c / 2 % 6;
+      const double angle = 2 * std::numbers::pi * Random(42, circle).uniform(i);
+      x[i * dimension + c] =
+          std::sqrt(12.0 / static_cast<double>(dimension)) * radius[circle] * (c % 2 == 0 ? std::cos(angle) : std::sin(angle));
+    }
+  return x;
+}
+
+nlohmann::json measure_row(const XgemmWish& wish, std::size_t n, std::size_t dimension, std::size_t block, int threads) {
+  const double beta = 0.5;
+  const Precision precision = precision_from_name(wish.precision);
+  const auto backend = make_backend({"cpu", wish.isa, threads});
+  const std::vector<double> x = torus(n, dimension);
+  ViewSource source(PointsView(x.data(), n, dimension));
+  const auto points = backend->load(source, precision);
+  auto w = backend->panel(n, block, precision), y = backend->panel(n, block, precision);
+  backend->randomize(*w, 1, 0);
+  const BlasPeer peer(backend->isa());
+  const bool with_peer = wish.blas && peer.available() && !traits(precision).wide_panels;
+  std::vector<float> scaled, weights;
+  if (with_peer) {
+    const double scale = Gaussian::point_scale(beta);
+    for (const double value : x) scaled.push_back(static_cast<float>(scale * value));
+    weights.assign(n * block, 0.5f);
+  }
+  Team team(threads);
+  backend->xgemm(beta, *points, *w, *y, nullptr);  // packs and warms up
+  std::vector<double> ours, limits, theirs;
+  for (int repeat = 0; repeat < wish.repeats; ++repeat) {  // interleaved: what disturbs one disturbs all
+    ours.push_back(seconds_of([&] { backend->xgemm(beta, *points, *w, *y, nullptr); }));
+    limits.push_back(measure_machine_limit(backend->isa(), precision, threads)
+                         .seconds_per_pair(static_cast<double>(dimension), static_cast<double>(block)));
+    if (with_peer) theirs.push_back(seconds_of([&] { peer.product(scaled, n, dimension, weights, block, team); }));
+  }
+  const double pairs = static_cast<double>(n) * static_cast<double>(n);
+  const Sample own = summarise(ours), limit = summarise(limits);
+  nlohmann::json row = {{"dimension", dimension},
+                        {"block", block},
+                        {"threads", threads},
+                        {"n", n},
+                        {"precision", wish.precision},
+                        {"isa", backend->isa()},
+                        {"ns_per_pair", own.median / pairs * 1e9},
+                        {"spread", own.spread},
+                        {"limit_ns", limit.median * 1e9},
+                        {"over_limit", own.median / pairs / limit.median}};
+  row["openblas_ns"] = nullptr;
+  row["over_openblas"] = nullptr;
+  if (with_peer) {
+    const Sample other = summarise(theirs);
+    row["openblas_ns"] = other.median / pairs * 1e9;
+    row["over_openblas"] = other.median / own.median;
+  }
+  return row;
+}
+
+int run_xgemm(const XgemmWish& wish) {
+  nlohmann::json out = {{"machine", machine_json({})}, {"rows", nlohmann::json::array()}};
+  if (!wish.json)
+    fmt::print("{}\n{:>7} {:>4} {:>5} {:>8} {:>9} {:>10} {:>7} {:>10} {:>9}\n", machine_json({}).dump(), "n", "D", "b", "threads",
+               "ns/pair", "spread", "limit", "over limit", "openblas/ours");
+  for (const std::size_t n : wish.sizes)
+    for (const int threads : wish.threads)
+      for (const std::size_t dimension : wish.dimensions)
+        for (const std::size_t block : wish.blocks) {
+          const auto row = measure_row(wish, n, dimension, block, threads);
+          out["rows"].push_back(row);
+          if (wish.json) continue;
+          fmt::print("{:>7} {:>4} {:>5} {:>8} {:>9.4f} {:>9.1f}% {:>7.4f} {:>10.3f} {:>9}\n", n, dimension, block, threads,
+                     row["ns_per_pair"].get<double>(), 100 * row["spread"].get<double>(), row["limit_ns"].get<double>(),
+                     row["over_limit"].get<double>(),
+                     row["over_openblas"].is_null() ? "-" : fmt::format("{:.3f}", row["over_openblas"].get<double>()));
+          std::fflush(stdout);
+        }
+  if (wish.json) fmt::print("{}\n", out.dump(2));
+  return 0;
+}
+
+}  // namespace
+
+Action declare_bench(CLI::App& app, const std::vector<std::string>&) {
+  app.require_subcommand(1);
+  auto wish = std::make_shared<XgemmWish>();
+  CLI::App* xgemm = app.add_subcommand("xgemm", "the kernel product against this machine's own limit and against OpenBLAS");
+  xgemm->add_option("--dimension", wish->dimensions, "columns of the points")->delimiter(',')->capture_default_str();
+  xgemm->add_option("--block", wish->blocks, "vectors the kernel is applied to")->delimiter(',')->capture_default_str();
+  xgemm->add_option("--threads", wish->threads, "numbers of threads")->delimiter(',')->capture_default_str();
+  xgemm->add_option("--n", wish->sizes, "numbers of points")->delimiter(',')->capture_default_str();
+  xgemm->add_option("--precision", wish->precision, "fp32 or fp64")->capture_default_str();
+  xgemm->add_option("--isa", wish->isa, "instruction set (the best there is)");
+  xgemm->add_option("--repeats", wish->repeats, "timed repetitions; the median is printed")->capture_default_str();
+  xgemm->add_flag("--blas,!--no-blas", wish->blas, "also time OpenBLAS, where it is installed");
+  xgemm->add_flag("--json", wish->json, "one JSON document");
+  return [wish] { return run_xgemm(*wish); };
+}
+
+}  // namespace fd::cli

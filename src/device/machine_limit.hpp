@@ -1,0 +1,28 @@
+// What this machine's arithmetic allows, measured now: the yardstick of `bench xgemm`. A symmetric pass over N^2 pairs cannot take
+// less than (D/2 + b) multiply-adds and half an exponential a pair.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include <flashdiffusion/precision.hpp>
+
+namespace fd {
+
+struct MachineLimit {
+  double flops = 0;        // a second, multiply-adds counted as two, all threads together
+  double exp_seconds = 0;  // of one exponential, all threads together
+
+  double seconds_per_pair(double dimension, double columns) const {
+    return (dimension / 2 + columns) * 2 / flops + exp_seconds / 2;
+  }
+};
+
+// About a tenth of a second of measurement. `isa` and `threads` as for the cpu back-end.
+MachineLimit measure_machine_limit(const std::string& isa, Precision precision, int threads);
+
+// The kernels' own exponential, e_i = 2^t_i, for a peer that brings only its matrix products.
+using Exp2Array = void (*)(const float* t, float* e, std::size_t count);
+Exp2Array exp2_array_f32(const std::string& isa);
+
+}  // namespace fd
