@@ -30,8 +30,6 @@ struct Arguments {
 
 constexpr std::size_t rows = 2000;
 constexpr std::uint64_t seed = 7;
-constexpr double bandwidth =
-    5;  // of the order of one over the squared distance between turns, in units of the standard deviation
 constexpr std::size_t modes = 8;
 
 // (t cos t, h, t sin t), t in [3 pi/2, 9 pi/2], h in [0, 21], every axis brought to mean 0 and variance 1.
@@ -63,10 +61,9 @@ int run(const Arguments& arguments, const std::vector<std::string>& command) {
   ProgressDisplay display(arguments.quiet);
   Options options;
   options.modes = modes;
-  options.beta = bandwidth;
   options.observer = &display;
   if (!arguments.quiet)
-    remark(fmt::format("fitting a Swiss roll: {} points, 3 columns, {} modes, beta = {:g}", rows, modes, bandwidth));
+    remark(fmt::format("fitting a Swiss roll: {} points, 3 columns, {} modes, the bandwidth chosen by the data", rows, modes));
   Model model = fit(points.view(), options);
   display.clear();
   throw_if_interrupted();
@@ -77,7 +74,7 @@ int run(const Arguments& arguments, const std::vector<std::string>& command) {
 
   if (!arguments.quiet) {
     print_result(fmt::format("A Swiss roll of {} points, and its diffusion map.\n\n", rows) +
-                 summary_text(model, "fixed for the demo") + "\n" + row_text("points", points_path) +
+                 summary_text(model, "chosen by the flow") + "\n" + row_text("points", points_path) +
                  row_text("model", model_path) +
                  fmt::format("\nNext:\n  flashdiffusion info {1}\n  flashdiffusion transform {1} {0} -o {2}coordinates.npy\n"
                              "  flashdiffusion fit {0} --beta 10 -k 16 -o {2}finer.h5\n",

@@ -88,10 +88,6 @@ void FitArguments::declare(CLI::App& app) {
       ->type_name("C")
       ->capture_default_str()
       ->group(flow);
-  app.add_option("--trim", trim, "fraction of sparsest rows to leave out of the fit, or auto")
-      ->type_name("F")
-      ->capture_default_str()
-      ->group(flow);
 
   const char* work = "How it is computed";
   app.add_option("--precision", precision, "fp64, fp32, tf32 or bf16; a comma list is a cascade")
@@ -161,8 +157,6 @@ Options FitArguments::options() const {
   o.beta_max = beta_max;
   if (components == 0) refuse("--components", "0", "there is at least one component");
   o.components = components;
-  o.trim = trim == "auto" ? -1 : parse_number("--trim", trim, "must be a fraction from 0 to below 1, or auto");
-  if (trim != "auto" && !(o.trim >= 0 && o.trim < 1)) refuse("--trim", trim, "must be a fraction from 0 to below 1, or auto");
   o.seed = seed;
   o.keep_points = !no_points;
   return o;
@@ -218,7 +212,6 @@ nlohmann::json to_json(const Options& o) {
           {"beta0_cap", number_or_null(o.beta0_cap)},
           {"beta_max", number_or_null(o.beta_max)},
           {"components", o.components},
-          {"trim", o.trim},
           {"seed", o.seed},
           {"keep_points", o.keep_points}};
 }

@@ -51,7 +51,11 @@ Exit status: 0 done, 1 not converged, 2 wrong use or bad input, 3 I/O, memory or
 // CLI11 judges unknown options last; a misspelt one is better named before what it made missing.
 void check_option_names(const CLI::App& app, const std::vector<std::string>& words) {
   std::vector<std::string> known;
-  for (const CLI::Option* option : app.get_options()) {
+  std::vector<const CLI::Option*> options = app.get_options();
+  for (const CLI::App* part : app.get_subcommands([](const CLI::App*) { return true; }))
+    if (app.get_parent() != nullptr)
+      for (const CLI::Option* option : part->get_options()) options.push_back(option);
+  for (const CLI::Option* option : options) {
     for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
     for (const std::string& name : option->get_fnames()) known.push_back("--" + name);
     for (const std::string& name : option->get_snames()) known.push_back("-" + name);

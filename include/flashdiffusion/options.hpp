@@ -57,7 +57,6 @@ struct Options {
   std::optional<double> beta0_cap = 0.1;  // the paper's cap on it; nothing: uncapped
   std::optional<double> beta_max;
   std::size_t components = 1;  // the Perron gap is judged past this many components
-  double trim = 0;             // fraction of sparsest rows left out of the fit; negative: auto
   std::uint64_t seed = 42;
   bool keep_points = true;  // the model carries its points (transform needs them)
   Observer* observer = nullptr;

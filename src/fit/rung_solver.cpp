@@ -8,7 +8,10 @@
 namespace fd {
 namespace {
 
-constexpr std::size_t carried_beyond_modes = 16;
+// A warm start carries 16 vectors beyond the modes or a few more, so that with one witness its first pass is a whole number
+// of eights wide.
+std::size_t carried_beyond(std::size_t modes) { return (modes + 1 + 16 + 7) / 8 * 8 - modes - 1; }
+
 constexpr double carried_tolerance = 1e-3;  // an extension to other rows is no better than this
 
 }  // namespace
@@ -57,7 +60,7 @@ RungSolver::Solved RungSolver::run(double beta, bool values_only, double toleran
       plan_solver(options.modes, size(), wide ? 8 : 4, options.memory_bytes / 2, options.block, options.basis);
   SolverOptions solver;
   solver.modes = options.modes;
-  solver.carry = carried_beyond_modes;
+  solver.carry = carried_beyond(options.modes);
   solver.block = plan.block;
   solver.basis = plan.basis;
   solver.most_passes = options.max_passes > 0 ? options.max_passes : 50 + 4 * options.modes;
@@ -127,7 +130,7 @@ Solution RungSolver::solve(double beta) {
   solution.spectrum = std::move(solved.spectrum);
   solution.q = solved.m->mass();
   solution.d = solved.m->degree();
-  solution.perron_residual = solved.m->perron_residual();
+  solution.perron_residual = std::max(0.0, solved.m->perron_residual());
   solution.support = std::move(solved.support);
   return solution;
 }

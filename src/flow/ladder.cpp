@@ -22,12 +22,10 @@ std::vector<Rung> rungs(std::size_t n, std::size_t smallest, double ratio, const
   if (cascade.empty())
     throw Error(Failure::misuse, "the cascade names no precision", "give at least one, as in --precision fp32");
   std::vector<std::size_t> below;
-  const double room = std::max(ratio / 2, 1.0);
-  for (double size = static_cast<double>(std::max<std::size_t>(smallest, 1)); size * room <= static_cast<double>(n);
-       size *= ratio) {
-    const auto rounded = static_cast<std::size_t>(std::llround(size));
-    if (rounded < n && (below.empty() || rounded > below.back())) below.push_back(rounded);
-  }
+  for (double size = static_cast<double>(n) / ratio; size >= static_cast<double>(std::max<std::size_t>(smallest, 1));
+       size /= ratio)
+    below.insert(below.begin(), static_cast<std::size_t>(std::llround(size)));
+  below.erase(std::unique(below.begin(), below.end()), below.end());
   std::vector<Rung> result;
   for (std::size_t level = 0; level < cascade.size(); ++level) {
     const bool last = level + 1 == cascade.size();

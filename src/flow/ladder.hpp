@@ -18,8 +18,7 @@ struct Rung {
   Precision precision = Precision::fp32;
 };
 
-// Sizes: smallest, smallest * ratio, ... and n itself; one that is closer to n than ratio / 2 is left out (it would cost much
-// and teach little). Cascade: the first precision climbs all sizes below n; each later one starts on the size where the one
+// Sizes: n, n / ratio, n / ratio^2, ... down to `smallest`: the last step, which costs most, is a full one. Cascade: the first precision climbs all sizes below n; each later one starts on the size where the one
 // before it ended; only the last one goes on to n. Where n is the only size every precision runs on it. So `bf16, fp32` on
 // sizes a < b < n gives a, b in bf16, then b, n in fp32.
 std::vector<Rung> rungs(std::size_t n, std::size_t smallest, double ratio, const std::vector<Precision>& cascade);

@@ -28,7 +28,7 @@ class DiffusionOperator final : public Operator {
   double beta() const { return beta_; }
   const Points& points() const { return points_; }
   Columns perron() { return *perron_; }
-  // |M v0 - v0|, measured by the first apply() as one more column; negative before that.
+  // |M v0 - v0|, measured by one of the first apply()s as one more column; negative before that.
   double perron_residual() const { return perron_residual_; }
   double s_off() const { return s_off_; }                 // sum over i != j of K_ij
   double s_off_2beta() const { return s_off_2beta_; }     // the same at 2 beta
@@ -47,6 +47,7 @@ class DiffusionOperator final : public Operator {
   double s_off_ = 0, s_off_2beta_ = 0;
   std::unique_ptr<Panel> scale_, scale_squared_, perron_, scaled_;
   double perron_residual_ = -1;
+  std::size_t applied_ = 0;
   PassCount count_;
 };
 

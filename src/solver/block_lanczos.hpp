@@ -30,7 +30,7 @@ struct SolverOptions {
   std::size_t modes = 16;
   std::size_t carry = 0;    // further Ritz vectors to return, for a warm start elsewhere
   std::size_t block = 16;   // columns of a pass from a cold start
-  std::size_t narrow = 4;   // least columns of a pass from a warm start
+  std::size_t narrow = 3;   // least columns of a pass from a warm start, beside the witnesses
   std::size_t basis = 128;  // columns of V before a restart
   std::size_t most_passes = 100;
   double tolerance = 1e-5;   // on each residual, relative to the largest eigenvalue's scale (1 for a diffusion operator)
@@ -39,7 +39,7 @@ struct SolverOptions {
   double value_tolerance = 1e-2;
   double ceiling = std::numeric_limits<double>::infinity();  // a Ritz value number ceiling_index above this ends the solve:
   std::size_t ceiling_index = 0;                             // Ritz values approach from below, so the eigenvalue is above it too
-  std::size_t witnesses = 2;                                 // random columns that ride along with a warm start
+  std::size_t witnesses = 1;                                 // random columns that ride along with a warm start
   std::uint64_t seed = 42;
   std::function<void(const SolverState&)> progress;
 };

@@ -211,8 +211,6 @@ def test_all_points_equal(program):
         (("--beta", 1, "--threads", -1), ["--threads"]),
         (("--beta", 1, "--threads", 1000000), ["--threads"]),
         (("--beta", 1, "--memory", "lots"), ["--memory", "4G"]),
-        (("--trim", 1), ["--trim"]),
-        (("--trim", "some"), ["--trim", "auto"]),
         (("--beta0", -1), ["--beta0"]),
         (("--beta0-cap", "tall"), ["--beta0-cap", "none"]),
         (("--components", 0), ["--components"]),

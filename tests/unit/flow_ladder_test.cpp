@@ -21,11 +21,11 @@ std::vector<std::size_t> sizes(const std::vector<fd::Rung>& rungs) {
 TEST(FlowLadder, SizesAscendAndEndInN) {
   const std::vector<Precision> one = {Precision::fp32};
   EXPECT_EQ(sizes(fd::rungs(131072, 2048, 4, one)), (std::vector<std::size_t>{2048, 8192, 32768, 131072}));
-  EXPECT_EQ(sizes(fd::rungs(20000, 2048, 4, one)), (std::vector<std::size_t>{2048, 8192, 20000}));
-  EXPECT_EQ(sizes(fd::rungs(16000, 2048, 4, one)), (std::vector<std::size_t>{2048, 16000}));  // 8192 is closer than ratio / 2
+  EXPECT_EQ(sizes(fd::rungs(20000, 2048, 4, one)), (std::vector<std::size_t>{5000, 20000}));
+  EXPECT_EQ(sizes(fd::rungs(16000, 2048, 4, one)), (std::vector<std::size_t>{4000, 16000}));
   EXPECT_EQ(sizes(fd::rungs(4095, 2048, 4, one)), (std::vector<std::size_t>{4095}));
   EXPECT_EQ(sizes(fd::rungs(100, 2048, 4, one)), (std::vector<std::size_t>{100}));
-  EXPECT_EQ(sizes(fd::rungs(3000, 1000, 1.5, one)), (std::vector<std::size_t>{1000, 1500, 2250, 3000}));
+  EXPECT_EQ(sizes(fd::rungs(3000, 1000, 1.5, one)), (std::vector<std::size_t>{1333, 2000, 3000}));
   for (std::size_t n = 1; n < 5000; n = n * 5 / 4 + 1) {
     const auto all = sizes(fd::rungs(n, 16, 3.3, one));
     EXPECT_EQ(all.back(), n);

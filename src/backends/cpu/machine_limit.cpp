@@ -13,13 +13,14 @@ namespace fd {
 namespace {
 
 double seconds_of(Team& team, const std::function<void()>& work) {
-  double best = 1e300;
+  std::vector<double> seconds;
   for (int repeat = 0; repeat < 5; ++repeat) {
     const auto start = std::chrono::steady_clock::now();
     team.run(static_cast<std::size_t>(team.threads()), [&](std::size_t, int) { work(); });
-    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
-  return best;
+  std::sort(seconds.begin(), seconds.end());
+  return seconds[seconds.size() / 2];
 }
 
 template <class T>
