@@ -31,8 +31,9 @@ class Search {
       current_ = std::move(solver);
       history_.clear();
       if (last && carried()) return finish_carried();
-      const Step step = descend(rules());
-      if (last) return finish(step);
+      const FlowRules here = rules();
+      const Step step = descend(here);
+      if (last) return finish(step, here);
       if (step.kind == Step::Kind::accept) {
         optima_.emplace_back(rung.n, step.beta);
         current_->settle(step.beta);
@@ -102,7 +103,7 @@ class Search {
         step.kind == Step::Kind::give_up ||
         (step.kind == Step::Kind::probe && step.beta < at_full.beta_start && solution.probe.outcome != "resolved") ||
         (step.kind == Step::Kind::probe && localised(solution.probe, at_full));
-    if (refused) return finish(descend(at_full));
+    if (refused) return finish(descend(at_full), at_full);
     const Exponent exponent = fit_exponent(optima_);
     std::string how = fmt::format("beta {:.5g} carried from {} smaller samples", at_full.beta_start, optima_.size());
     if (std::isfinite(exponent.value)) how += fmt::format(" (beta ~ n^{:.3f})", exponent.value);
@@ -115,9 +116,17 @@ class Search {
                std::max(1.0, rules.localised_fraction * static_cast<double>(rules.potential.modes));
   }
 
-  FinalSolution finish(const Step& step) {
+  // The accepted bandwidth, solved tightly. The solve is a probe too, and a better one than those on the way: where it shows that
+  // the bandwidth is not admissible after all, the search goes on.
+  FinalSolution finish(Step step, const FlowRules& rules) {
     Solution solution = current_->solve(step.beta);
     record(solution.probe);
+    for (int attempt = 0; attempt < 4 && step.kind == Step::Kind::accept; ++attempt) {
+      if (decide(history_, rules).kind != Step::Kind::probe) break;
+      step = descend(rules);
+      solution = current_->solve(step.beta);
+      record(solution.probe);
+    }
     std::string verdict = fmt::format("beta {:.5g} ({}): {}", step.beta,
                                       step.boundary.empty() ? "no admissible bandwidth" : step.boundary, step.reason);
     if (std::isfinite(step.unconstrained_minimiser) && std::abs(step.unconstrained_minimiser / step.beta - 1) > 0.02)

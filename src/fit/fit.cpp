@@ -44,16 +44,58 @@ std::size_t default_memory(const Options& options) {
   return free > 0 ? static_cast<std::size_t>(0.8 * static_cast<double>(free)) : std::size_t{8} << 30;
 }
 
-void assemble(Model& model, Solution& solution, Backend& backend, const Points& points) {
+// Modes that live on a few rows, and the rows (counted from 1) that carry most of them. v: rows × k, row-major.
+std::string describe_localised(const std::vector<double>& v, const std::vector<double>& support, std::size_t rows) {
+  const std::size_t k = support.size();
+  std::vector<std::size_t> where;
+  std::size_t count = 0;
+  for (std::size_t j = 0; j < k; ++j) {
+    if (support[j] >= localised_rows) continue;
+    ++count;
+    std::size_t largest = 0;
+    for (std::size_t i = 1; i < rows; ++i)
+      if (std::abs(v[i * k + j]) > std::abs(v[largest * k + j])) largest = i;
+    where.push_back(largest + 1);
+  }
+  if (count == 0) return {};
+  std::sort(where.begin(), where.end());
+  where.erase(std::unique(where.begin(), where.end()), where.end());
+  const std::size_t shown = std::min<std::size_t>(where.size(), 6);
+  return fmt::format("{} of {} modes live on fewer than {:g} rows (most of it on {} {}{})", count, k, localised_rows,
+                     where.size() == 1 ? "row" : "rows",
+                     fmt::join(where.begin(), where.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+                     shown < where.size() ? ", ..." : "");
+}
+
+// Eigenvalues next to 1 with nothing near them below: rows that are cut off from the rest, one by one or as components. They raise the
+// Perron wall early and so hold the bandwidth down.
+std::string describe_separation(const Model& model, const std::vector<double>& support, std::size_t components) {
+  constexpr double next_to_one = 1e-4, clearly_below = 0.9;
+  std::size_t near = 0, alone = 0;
+  while (near < model.modes() && model.eigenvalues[near] > 1 - next_to_one) {
+    if (support[near] < localised_rows) ++alone;
+    ++near;
+  }
+  if (near < components || near == model.modes() || model.eigenvalues[near] > clearly_below) return {};
+  if (alone == near)
+    return fmt::format("{} nearly isolated {} the bandwidth down: leave {} out of the fit", near,
+                       near == 1 ? "row holds" : "rows hold", near == 1 ? "it" : "them");
+  return fmt::format("the rows fall into {0} nearly separate components: try --components {0}", near + 1);
+}
+
+// Returns what is to be said about modes on a few rows.
+std::string assemble(Model& model, Solution& solution, Backend& backend, const Points& points) {
   const std::size_t k = solution.spectrum.values.size();
   model.eigenvalues = solution.spectrum.values;
   model.residuals = solution.spectrum.residuals;
   model.perron_residual = solution.perron_residual;
   std::vector<double> v(points.rows() * k);
   backend.download(&points, {*solution.spectrum.vectors, 0, k}, v.data());
+  std::string localised = describe_localised(v, solution.support, points.rows());
   model.psi = right_eigenvectors(v, solution.d, k, traits(model.precision).wide_panels);
   model.q = std::move(solution.q);
   model.d = std::move(solution.d);
+  return localised;
 }
 
 Table centred_table(PointSource& source, const std::vector<double>& mean, bool wide) {
@@ -110,10 +152,13 @@ Model fit(PointSource& source, const Options& wishes) {
   model.passes = final.passes;
   model.full_passes = final.full_passes;
   model.columns = final.columns;
-  assemble(model, final.solution, *backend, final.rung->points());
+  const std::string localised = assemble(model, final.solution, *backend, final.rung->points());
   const SolverOutcome outcome = final.solution.spectrum.outcome;
   model.outcome = describe(model, options, outcome);
   if (!final.verdict.empty()) model.outcome = final.verdict + "; " + model.outcome;
+  if (!localised.empty()) model.outcome += "; " + localised;
+  const std::string separation = describe_separation(model, final.solution.support, potential.components);
+  if (!separation.empty()) model.outcome += "; " + separation;
   model.converged = outcome == SolverOutcome::converged && final.admissible;
   final.rung.reset();
   if (options.keep_points) model.points = centred_table(source, summary.mean, traits(model.precision).wide_panels);

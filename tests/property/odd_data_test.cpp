@@ -1,0 +1,71 @@
+// What real tables do: each ends with an outcome a person understands, and with numbers that are what they say.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include <flashdiffusion/flashdiffusion.hpp>
+
+#include "support/datasets.hpp"
+
+namespace fd::test {
+namespace {
+
+Model fitted(const Dataset& data, std::size_t components = 1) {
+  Options options;
+  options.modes = 6;
+  options.components = components;
+  const Model model = fit(PointsView(data.x.data(), data.rows, data.dimension), options);
+  for (std::size_t j = 0; j < model.modes(); ++j) {
+    EXPECT_TRUE(std::isfinite(model.eigenvalues[j]));
+    EXPECT_LE(model.eigenvalues[j], 1 + 1e-5);
+    EXPECT_LE(model.residuals[j], 1e-5);
+  }
+  return model;
+}
+
+bool says(const Model& model, const char* words) { return model.outcome.find(words) != std::string::npos; }
+
+TEST(OddData, TwoClustersFarApart) {
+  Dataset data = gaussian(800, 3);
+  for (std::size_t i = 0; i < 400; ++i) data.x[i * 3] += 1e3;
+  const Model one = fitted(data);
+  EXPECT_TRUE(says(one, "(precision)")) << one.outcome;
+  EXPECT_TRUE(says(one, "--components 2")) << one.outcome;
+  const Model two = fitted(data, 2);
+  EXPECT_NEAR(two.eigenvalues[0], 1, 1e-6);
+  EXPECT_GT(two.beta, 0.05) << "the scale of a cluster, not of the distance between them";
+  EXPECT_FALSE(says(two, "--components")) << two.outcome;
+}
+
+TEST(OddData, OneOutlier) {
+  Dataset data = gaussian(800, 3);
+  for (std::size_t c = 0; c < 3; ++c) data.x[c] = 100;
+  const Model model = fitted(data);
+  EXPECT_TRUE(says(model, "nearly isolated row")) << model.outcome;
+  EXPECT_TRUE(says(model, "on row 1)")) << model.outcome;
+}
+
+TEST(OddData, ThirtyPercentDuplicates) {
+  Dataset data = gaussian(800, 3);
+  std::copy_n(data.x.begin(), 240 * 3, data.x.begin() + 560 * 3);
+  const Model model = fitted(data);
+  EXPECT_TRUE(model.converged) << model.outcome;
+}
+
+TEST(OddData, PointsOnALine) {
+  Dataset data{600, 3, std::vector<double>(1800)};
+  for (std::size_t i = 0; i < 600; ++i)
+    for (std::size_t c = 0; c < 3; ++c) data.x[i * 3 + c] = static_cast<double>(c + 1) * Random(6, 6).uniform(i);
+  const Model model = fitted(data);
+  EXPECT_TRUE(model.converged && says(model, "(resolution)")) << model.outcome;
+  EXPECT_NEAR(model.sweep.back().d_hat, 1, 0.35);
+}
+
+TEST(OddData, NoiseInFiftyDimensions) {
+  const Model model = fitted(gaussian(800, 50));
+  EXPECT_TRUE(model.converged) << model.outcome;
+  EXPECT_FALSE(model.outcome.empty());
+}
+
+}  // namespace
+}  // namespace fd::test
