@@ -52,7 +52,7 @@ RungSolver::Solved RungSolver::run(double beta, bool values_only, double toleran
   watch.pass(pairs);
 
   Solved solved;
-  solved.m = std::make_unique<DiffusionOperator>(space_, *points_, beta, options.alpha, &watch);
+  solved.m = std::make_unique<DiffusionOperator>(space_, *points_, beta, options.alpha, &watch, modes_.get());
   DiffusionOperator& m = *solved.m;
 
   const bool wide = traits(precision()).wide_panels;
@@ -77,13 +77,9 @@ RungSolver::Solved RungSolver::run(double beta, bool values_only, double toleran
     watch.pass(pairs);
   };
 
-  std::unique_ptr<Panel> start;
-  if (modes_) {  // psi of another bandwidth or rung; v = sqrt(d) psi here
-    start = space_.panel(size(), modes_->columns());
-    context_.backend.scale_rows(m.perron(), *modes_, *start);
-  }
-  solved.spectrum = block_lanczos(space_, m, solver, m.perron().panel, start.get());
-  start.reset();
+  if (!values_only) m.measure_perron();
+  solved.spectrum = block_lanczos(space_, m, solver, m.perron().panel, m.start(), m.start_image());
+  m.forget_start();
   Spectrum& spectrum = solved.spectrum;
 
   // psi = d^-1/2 v, up to scale, for the next start

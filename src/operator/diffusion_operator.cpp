@@ -5,7 +5,7 @@
 
 namespace fd {
 
-DiffusionOperator::DiffusionOperator(Space& space, const Points& points, double beta, double alpha, Watch* watch)
+DiffusionOperator::DiffusionOperator(Space& space, const Points& points, double beta, double alpha, Watch* watch, Panel* carried)
     : space_(space), points_(points), beta_(beta), watch_(watch) {
   Backend& backend = space.backend();
   const std::size_t n = points.rows();
@@ -24,16 +24,24 @@ DiffusionOperator::DiffusionOperator(Space& space, const Points& points, double 
 
   std::vector<double> weight(n);  // q^-alpha
   for (std::size_t i = 0; i < n; ++i) weight[i] = alpha == 0 ? 1.0 : std::pow(q_[i], -alpha);
-  if (alpha == 0) {
-    d_ = q_;
-  } else {
-    const Columns in(*sums, 0, 1), out(*sums, 1, 1);
-    backend.upload(&points, weight.data(), in);
-    backend.xgemm(beta, points, in, out, watch);
-    backend.download(&points, out, d_.data());
-    for (std::size_t i = 0; i < n; ++i) d_[i] = weight[i] * (weight[i] + d_[i]);
+  // K (q^-a [psi | 1]): the images of what is carried, and the degree from the last column
+  const std::size_t vectors = carried != nullptr ? carried->columns() : 0, with_degree = alpha == 0 ? 0 : 1;
+  std::unique_ptr<Panel> in, out;
+  if (vectors + with_degree > 0) {
+    in = space.panel(n, vectors + with_degree);
+    out = space.panel(n, vectors + with_degree);
+    backend.upload(&points, weight.data(), {*sums, 0, 1});
+    if (vectors > 0) backend.scale_rows({*sums, 0, 1}, *carried, {*in, 0, vectors});
+    if (with_degree > 0) backend.upload(&points, weight.data(), {*in, vectors, 1});
+    backend.xgemm(beta, points, *in, *out, watch);
     count_.passes += 1;
-    count_.columns += 1;
+    count_.columns += vectors + with_degree;
+  }
+  if (with_degree > 0) {
+    backend.download(&points, {*out, vectors, 1}, d_.data());
+    for (std::size_t i = 0; i < n; ++i) d_[i] = weight[i] * (weight[i] + d_[i]);
+  } else {
+    d_ = q_;
   }
 
   const auto column = [&](auto&& value) {
@@ -46,6 +54,14 @@ DiffusionOperator::DiffusionOperator(Space& space, const Points& points, double 
   scale_ = column([&](std::size_t i) { return weight[i] / std::sqrt(d_[i]); });
   scale_squared_ = column([&](std::size_t i) { return weight[i] * weight[i] / d_[i]; });
   perron_ = column([&](std::size_t i) { return std::sqrt(d_[i]) / norm; });
+  if (vectors > 0) {  // v = sqrt(d)/norm psi, M v = s (K - I)(q^-a psi)/norm + s^2 v
+    start_ = space.panel(n, vectors);
+    start_image_ = space.panel(n, vectors);
+    backend.scale_rows(*perron_, *carried, *start_);
+    const auto scaled = column([&](std::size_t i) { return weight[i] / std::sqrt(d_[i]) / norm; });
+    backend.scale_rows(*scaled, {*out, 0, vectors}, *start_image_);
+    backend.multiply_add(*scale_squared_, *start_, *start_image_);
+  }
 }
 
 void DiffusionOperator::product(Columns in, Columns out) {
@@ -62,8 +78,9 @@ void DiffusionOperator::product(Columns in, Columns out) {
 
 void DiffusionOperator::apply(Columns in, Columns out) {
   // v0 rides along where the width is not a whole number of vectors, so that it costs next to nothing; at the third call anyway
-  const bool free_ride = in.count % 8 != 0;
-  if (perron_residual_ >= 0 || (!free_ride && ++applied_ < 3)) return product(in, out);
+  const bool free_ride = in.count > 8 && in.count % 8 != 0;
+  if (!perron_wanted_ || (!free_ride && ++applied_ < 3)) return product(in, out);
+  perron_wanted_ = false;
   auto with_perron = space_.panel(points_.rows(), in.count + 1), image = space_.panel(points_.rows(), in.count + 1);
   const auto width = static_cast<Eigen::Index>(in.count);
   const Columns all(*with_perron), last(*with_perron, in.count, 1), image_last(*image, in.count, 1);

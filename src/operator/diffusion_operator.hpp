@@ -19,8 +19,10 @@ struct PassCount {
 
 class DiffusionOperator final : public Operator {
  public:
-  // Two passes: the mass (which also gives S_off at beta and 2 beta) and, for alpha != 0, the degree.
-  DiffusionOperator(Space& space, const Points& points, double beta, double alpha, Watch* watch);
+  // Two passes: the mass (which also gives S_off at beta and 2 beta) and, for alpha != 0, the degree. With `carried`, right
+  // eigenvectors psi of another bandwidth or rung, the second pass makes their image as well: s sqrt(d) psi = q^-a psi does not
+  // need d, so a warm start's first pass and the degree are one.
+  DiffusionOperator(Space& space, const Points& points, double beta, double alpha, Watch* watch, Panel* carried = nullptr);
 
   std::size_t size() const override { return points_.rows(); }
   void apply(Columns in, Columns out) override;
@@ -28,7 +30,12 @@ class DiffusionOperator final : public Operator {
   double beta() const { return beta_; }
   const Points& points() const { return points_; }
   Columns perron() { return *perron_; }
-  // |M v0 - v0|, measured by one of the first apply()s as one more column; negative before that.
+  // What was carried, as v = v0 psi, and M v; null without.
+  Panel* start() { return start_.get(); }
+  Panel* start_image() { return start_image_.get(); }
+  void forget_start() { start_.reset(), start_image_.reset(); }
+  // |M v0 - v0|: after measure_perron() one of the next apply()s measures it, as one more column; negative before that.
+  void measure_perron() { perron_wanted_ = true; }
   double perron_residual() const { return perron_residual_; }
   double s_off() const { return s_off_; }                 // sum over i != j of K_ij
   double s_off_2beta() const { return s_off_2beta_; }     // the same at 2 beta
@@ -45,7 +52,8 @@ class DiffusionOperator final : public Operator {
   Watch* watch_;
   std::vector<double> q_, d_;
   double s_off_ = 0, s_off_2beta_ = 0;
-  std::unique_ptr<Panel> scale_, scale_squared_, perron_, scaled_;
+  std::unique_ptr<Panel> scale_, scale_squared_, perron_, scaled_, start_, start_image_;
+  bool perron_wanted_ = false;
   double perron_residual_ = -1;
   std::size_t applied_ = 0;
   PassCount count_;

@@ -74,6 +74,39 @@ class Basis {
     passes_ += 1;
   }
 
+  // Vectors whose images are known become the basis: both are kept off the locked ones (which A leaves invariant, so the image of a
+  // projection is the projection of the image) and both take every step of the orthonormalisation.
+  void adopt(Columns start, Columns image) {
+    const auto n = index(start.count);
+    Columns v(*v_, 0, start.count), av(*image_, 0, start.count);
+    space_.combine(start, Eigen::MatrixXd::Identity(n, n), v);
+    space_.combine(image, Eigen::MatrixXd::Identity(n, n), av);
+    const auto both = [&](const Eigen::MatrixXd& s) {
+      const auto rank = static_cast<std::size_t>(s.cols());
+      if (rank > 0) {
+        space_.combine(v, s, v.part(0, rank));
+        space_.combine(av, s, av.part(0, rank));
+      }
+      v.count = av.count = rank;
+    };
+    Eigen::VectorXd length = space_.gram(v, v).diagonal().cwiseSqrt();
+    for (auto& l : length) l = l > 0 && std::isfinite(l) ? 1 / l : 0;
+    both(length.asDiagonal().toDenseMatrix());
+    const double unit = traits(space_.precision()).wide_panels ? 1.1e-16 : 6e-8;
+    for (const double least : {1e4 * unit, 0.25}) {  // nearly dependent ones are dropped: their images would be noise
+      if (v.count == 0) return;
+      if (locked_ != nullptr)
+        for (const Columns& block : {v, av}) space_.combine(*locked_, -space_.gram(*locked_, block), block, true);
+      both(whitening(space_.gram(v, v), least));
+    }
+    if (v.count == 0) return;
+    size_ = v.count;
+    const Eigen::MatrixXd h = space_.gram(v, av);
+    h_ = 0.5 * (h + h.transpose());
+    passes_ = 1;
+    columns_ = start.count;
+  }
+
   // Images of the witnesses that joined last: where their chain goes on.
   Columns witness_images() { return images().part(size_ - witnesses_, witnesses_); }
 
@@ -132,7 +165,12 @@ class Iteration {
     residuals_.assign(modes_, std::numeric_limits<double>::infinity());
   }
 
-  void start(Panel* vectors) {
+  void start(Panel* vectors, Panel* image) {
+    if (vectors != nullptr && image != nullptr && vectors->columns() < basis_.most()) {
+      warm_ = true;
+      basis_.adopt(*vectors, *image);
+      if (basis_.size() > 0) return rayleigh_ritz();
+    }
     const std::size_t given =
         vectors != nullptr ? std::min(vectors->columns(), basis_.most() - std::min(basis_.most(), options_.witnesses)) : 0;
     warm_ = given > 0;
@@ -295,11 +333,16 @@ class Iteration {
     if (targets.size() > width) targets.resize(width);
     for (std::size_t j = modes_; targets.size() < width && j < basis_.size(); ++j) targets.push_back(j);
     std::erase_if(targets, [&](std::size_t j) { return j >= basis_.size(); });
+    // witnesses go on from their images; after an adopted start they begin here
     const Columns chain = warm_ ? basis_.witness_images() : Columns(basis_.vectors().part(0, 0));
-    const std::size_t witnesses = std::min(chain.count, basis_.room() - std::min(basis_.room(), targets.size()));
+    const bool begins = warm_ && chain.count == 0;
+    const std::size_t witnesses =
+        std::min(begins ? options_.witnesses : chain.count, basis_.room() - std::min(basis_.room(), targets.size()));
     const Columns fresh = basis_.next(targets.size() + witnesses);
     basis_.residuals(targets, fresh.part(0, targets.size()));
-    if (witnesses > 0) {
+    if (begins) {
+      space_.randomize(fresh.part(targets.size(), witnesses), options_.seed, 7);
+    } else if (witnesses > 0) {
       const auto n = index(witnesses);
       space_.combine(chain.part(0, witnesses), Eigen::MatrixXd::Identity(n, n), fresh.part(targets.size(), witnesses));
     }
@@ -330,9 +373,9 @@ std::string_view name(SolverOutcome outcome) {
   return "unknown";
 }
 
-Spectrum block_lanczos(Space& space, Operator& a, const SolverOptions& options, Panel* locked, Panel* start) {
+Spectrum block_lanczos(Space& space, Operator& a, const SolverOptions& options, Panel* locked, Panel* start, Panel* image) {
   Iteration iteration(space, a, options, locked);
-  iteration.start(start);
+  iteration.start(start, image);
   return iteration.result(iteration.run());
 }
 

@@ -61,7 +61,9 @@ struct Spectrum {
 };
 
 // `locked`: orthonormal eigenvectors that are known and kept out (the Perron vector); may be null. `start`: vectors of a warm
-// start, any number, need not be orthonormal; may be null.
-Spectrum block_lanczos(Space& space, Operator& a, const SolverOptions& options, Panel* locked = nullptr, Panel* start = nullptr);
+// start, any number, need not be orthonormal; may be null. `image`: A times the start, where it is known already (the pass that
+// made it is counted as the first); may be null.
+Spectrum block_lanczos(Space& space, Operator& a, const SolverOptions& options, Panel* locked = nullptr, Panel* start = nullptr,
+                       Panel* image = nullptr);
 
 }  // namespace fd

@@ -18,20 +18,25 @@ void project_out(Space& space, const std::vector<Columns>& against, Columns fres
     if (block.count > 0) space.combine(block, -space.gram(block, fresh), fresh, true);
 }
 
-// G = U L U^T: the columns become F U L^-1/2, axes with L <= least are dropped.
+// The columns become F U L^-1/2; axes with L <= least are dropped.
 std::size_t whiten(Space& space, Columns fresh, double least) {
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> axes(space.gram(fresh, fresh));
-  const Eigen::Index n = axes.eigenvalues().size();
-  Eigen::Index rank = 0;
-  while (rank < n && axes.eigenvalues()(n - 1 - rank) > least) ++rank;
-  if (rank == 0) return 0;
-  const Eigen::MatrixXd s =
-      axes.eigenvectors().rightCols(rank) * axes.eigenvalues().tail(rank).cwiseSqrt().cwiseInverse().asDiagonal();
-  space.combine(fresh, s.rowwise().reverse(), fresh.part(0, static_cast<std::size_t>(rank)));
-  return static_cast<std::size_t>(rank);
+  const Eigen::MatrixXd s = whitening(space.gram(fresh, fresh), least);
+  const auto rank = static_cast<std::size_t>(s.cols());
+  if (rank > 0) space.combine(fresh, s, fresh.part(0, rank));
+  return rank;
 }
 
 }  // namespace
+
+Eigen::MatrixXd whitening(const Eigen::MatrixXd& gram, double least) {
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> axes(gram);
+  const Eigen::Index n = axes.eigenvalues().size();
+  Eigen::Index rank = 0;
+  while (rank < n && axes.eigenvalues()(n - 1 - rank) > least) ++rank;
+  const Eigen::MatrixXd s =
+      axes.eigenvectors().rightCols(rank) * axes.eigenvalues().tail(rank).cwiseSqrt().cwiseInverse().asDiagonal();
+  return s.rowwise().reverse();
+}
 
 std::size_t orthonormalise(Space& space, const std::vector<Columns>& against, Columns fresh) {
   const double unit = traits(space.precision()).wide_panels ? 1.1e-16 : 6e-8;

@@ -12,4 +12,7 @@ namespace fd {
 // Gram–Schmidt, each two tall products; the block itself through the eigenvectors of its Gram matrix.
 std::size_t orthonormalise(Space& space, const std::vector<Columns>& against, Columns fresh);
 
+// S with S^T G S = I for a Gram matrix G = U L U^T: S = U L^-1/2, largest axes first, axes with L <= least left out.
+Eigen::MatrixXd whitening(const Eigen::MatrixXd& gram, double least);
+
 }  // namespace fd

@@ -78,12 +78,12 @@ TEST(FlowRobust, HowManyLocalisedModesMakeAWall) {
   }
 }
 
-TEST(FlowRobust, LocalisedEverywhereGivesUpAndSaysTrim) {
+TEST(FlowRobust, LocalisedEverywhereGivesUpAndSaysWhatToDo) {
   World world;
   world.localised_from = 0;
   const Trail r = run(world, rules_for(Select::robust, 1));
   EXPECT_EQ(r.step.kind, Step::Kind::give_up);
-  EXPECT_NE(r.step.reason.find("--trim"), std::string::npos);
+  EXPECT_NE(r.step.reason.find("leave the sparsest rows out"), std::string::npos);
   EXPECT_LE(r.history.size(), 10u);
 }
 
