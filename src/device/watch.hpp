@@ -6,6 +6,7 @@ namespace fd {
 class Watch {
  public:
   virtual ~Watch() = default;
+  virtual void pass_begins() {}
   virtual void tick(double fraction_of_pass) = 0;
 };
 

@@ -27,11 +27,18 @@ class ProgressWatch final : public Watch {
     report(0);
   }
 
-  void pass(double pairs) {
-    pairs_ = pairs;
+  // Pairs of points a pass visits, from here on.
+  void expect(double pairs) { pairs_ = pairs; }
+
+  void pass_begins() override {
     now_.pass += 1;
     started_ = Clock::now();
     report(0);
+  }
+
+  void pass(double pairs) {
+    expect(pairs);
+    pass_begins();
   }
 
   void tick(double fraction) override { report(fraction); }

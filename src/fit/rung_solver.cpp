@@ -49,7 +49,7 @@ RungSolver::Solved RungSolver::run(double beta, bool values_only, double toleran
   const double pairs = 0.5 * static_cast<double>(size()) * static_cast<double>(size());
   ProgressWatch& watch = context_.watch;
   watch.stage(values_only ? "probe" : "solve", size(), beta, options.modes);
-  watch.pass(pairs);
+  watch.expect(pairs);
 
   Solved solved;
   solved.m = std::make_unique<DiffusionOperator>(space_, *points_, beta, options.alpha, &watch, modes_.get());
@@ -72,10 +72,7 @@ RungSolver::Solved RungSolver::run(double beta, bool values_only, double toleran
     solver.ceiling = 1 - wall_gap(precision(), context_.potential);
     solver.ceiling_index = context_.potential.components - 1;
   }
-  solver.progress = [&](const SolverState& state) {
-    watch.now().converged = state.converged;
-    watch.pass(pairs);
-  };
+  solver.progress = [&](const SolverState& state) { watch.now().converged = state.converged; };
 
   if (!values_only) m.measure_perron();
   solved.spectrum = block_lanczos(space_, m, solver, m.perron().panel, m.start(), m.start_image());

@@ -10,6 +10,7 @@ DiffusionOperator::DiffusionOperator(Space& space, const Points& points, double 
   Backend& backend = space.backend();
   const std::size_t n = points.rows();
   auto sums = space.panel(n, 2);
+  pass_begins();
   backend.mass(beta, points, *sums, watch);
   count_ = {1, 1};
   std::vector<double> host(2 * n);
@@ -33,6 +34,7 @@ DiffusionOperator::DiffusionOperator(Space& space, const Points& points, double 
     backend.upload(&points, weight.data(), {*sums, 0, 1});
     if (vectors > 0) backend.scale_rows({*sums, 0, 1}, *carried, {*in, 0, vectors});
     if (with_degree > 0) backend.upload(&points, weight.data(), {*in, vectors, 1});
+    pass_begins();
     backend.xgemm(beta, points, *in, *out, watch);
     count_.passes += 1;
     count_.columns += vectors + with_degree;
@@ -64,11 +66,16 @@ DiffusionOperator::DiffusionOperator(Space& space, const Points& points, double 
   }
 }
 
+void DiffusionOperator::pass_begins() {
+  if (watch_ != nullptr) watch_->pass_begins();
+}
+
 void DiffusionOperator::product(Columns in, Columns out) {
   Backend& backend = space_.backend();
   if (!scaled_ || scaled_->columns() < in.count) scaled_ = space_.panel(points_.rows(), in.count);
   const Columns scaled(*scaled_, 0, in.count);
   backend.scale_rows(*scale_, in, scaled);
+  pass_begins();
   backend.xgemm(beta_, points_, scaled, out, watch_);
   backend.scale_rows(*scale_, out, out);
   backend.multiply_add(*scale_squared_, in, out);

@@ -44,6 +44,7 @@ class DiffusionOperator final : public Operator {
   const PassCount& count() const { return count_; }
 
  private:
+  void pass_begins();
   void product(Columns in, Columns out);  // out = M in
 
   Space& space_;

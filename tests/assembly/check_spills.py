@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""Fails when an inner loop of the shipped AVX-512 or AVX2 kernels keeps a vector on the stack.
+
+Usage: check_spills.py LIBRARY (or --self-test). Needs objdump. An inner loop is a backward jump with no other inside; a hot one has at
+least eight multiply-adds. The register tiles are chosen to fill the registers and no more: a vector that is stored to or loaded
+from the stack in such a loop means that a compiler did not keep to that.
+"""
+import re
+import shutil
+import subprocess
+import sys
+
+# The loops that passes spend their time in: entries in the expanded form (form 1), fused or stored, and the products.
+KERNELS = re.compile(r"N_AVX[23]::(narrow_tile<\d, \w+, \w+, false,|store_tile<\([^)]*\)1,|panel_product|multiply_adds)")
+STACK_VECTOR = re.compile(r"(%[xyz]mm\d+\S*,\s*-?(0x[0-9a-f]+)?\(%r[sb]p\))|(-?(0x[0-9a-f]+)?\(%r[sb]p\)\S*,\s*%[xyz]mm)")
+LEAST_FMAS = 8
+
+
+def functions(listing):
+    name, body = None, []
+    for line in listing.splitlines():
+        head = re.match(r"^[0-9a-f]+ <(.*)>:$", line)
+        if head:
+            if name:
+                yield name, body
+            name, body = head.group(1), []
+            continue
+        code = re.match(r"^\s*([0-9a-f]+):\s+(.*)$", line)
+        if code and name:
+            body.append((int(code.group(1), 16), code.group(2)))
+    if name:
+        yield name, body
+
+
+def inner_loops(body):
+    loops = []
+    for at, text in body:
+        jump = re.match(r"j\w+\s+([0-9a-f]+)\b", text)
+        if jump and int(jump.group(1), 16) <= at and int(jump.group(1), 16) >= body[0][0]:
+            loops.append((int(jump.group(1), 16), at))
+    return [a for a in loops if not any(b != a and a[0] <= b[0] and b[1] <= a[1] for b in loops)]
+
+
+def spills(listing):
+    """(function, instruction) for every stack vector in a hot inner loop, and the number of hot loops seen."""
+    found, hot = [], 0
+    for name, body in functions(listing):
+        if not KERNELS.search(name):
+            continue
+        for first, last in inner_loops(body):
+            inside = [text for at, text in body if first <= at <= last]
+            if sum("vfmadd" in text or "vfnmadd" in text for text in inside) < LEAST_FMAS:
+                continue
+            hot += 1
+            found += [(name, text) for text in inside if STACK_VECTOR.search(text)]
+    return found, hot
+
+
+def self_test():
+    loop = "\n".join(f"  {i:x}:\tvfmadd231ps %ymm1,%ymm2,%ymm{i}" for i in range(1, 10))
+    clean = f"0000000000000000 <N_AVX2::panel_product>:\n{loop}\n  a:\tjne    1 <x>\n"
+    dirty = clean.replace("  5:\tvfmadd231ps %ymm1,%ymm2,%ymm5", "  5:\tvmovaps %ymm5,0x20(%rsp)")
+    assert spills(clean) == ([], 1), spills(clean)
+    assert len(spills(dirty)[0]) == 1, spills(dirty)
+    reload = clean.replace("%ymm1,%ymm2,%ymm5", "0x40(%rsp),%ymm2,%ymm5")
+    assert len(spills(reload)[0]) == 1, spills(reload)
+    outside = clean + "  b:\tvmovaps %ymm5,0x20(%rsp)\n"
+    assert spills(outside) == ([], 1), spills(outside)
+    print("self-test passed")
+
+
+def main():
+    if sys.argv[1] == "--self-test":
+        return self_test()
+    if shutil.which("objdump") is None:
+        print("skipped: no objdump (package binutils)")
+        sys.exit(77)
+    listing = subprocess.run(["objdump", "-d", "-C", "--no-show-raw-insn", sys.argv[1]], capture_output=True, text=True, check=True).stdout
+    found, hot = spills(listing)
+    for name, text in found:
+        print(f"{name[:100]}: {text}")
+    if hot == 0:
+        print("no hot loop was found: has the naming of the kernels changed?")
+    print(f"{hot} hot inner loops, {len(found)} stack vectors in them")
+    sys.exit(1 if found or hot == 0 else 0)
+
+
+main()
