@@ -49,19 +49,24 @@ struct Shape {
 #endif
 };
 
-// 2^t for t <= 0 or slightly above.
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE V exp2(D d, V t) {
+// 2^t in place, for t <= 0 or slightly above. Stage by stage over several vectors: the operations of a stage do not wait for one
+// another, so the latency of Horner's rule is hidden and not left to a scheduler that cannot look that far ahead.
+template <int kCount, class D, class V = hn::Vec<D>>
+HWY_INLINE void exp2(D d, V (&t)[kCount]) {
   using T = hn::TFromD<D>;
   using E = Exp2<T>;
   const hn::RebindToSigned<D> integers;
   const V magic = hn::Set(d, E::magic);
-  t = hn::Max(t, hn::Set(d, E::lowest));
-  const V shifted = hn::Add(t, magic);
-  const V f = hn::Sub(t, hn::Sub(shifted, magic));
-  V p = hn::Set(d, E::coefficient[E::degree]);
-  FD_UNROLL for (int k = E::degree - 1; k >= 0; --k) p = hn::MulAdd(p, f, hn::Set(d, E::coefficient[k]));
-  return hn::BitCast(d, hn::Add(hn::BitCast(integers, p), hn::ShiftLeft<E::mantissa_bits>(hn::BitCast(integers, shifted))));
+  V shifted[kCount], p[kCount];
+  FD_UNROLL for (int i = 0; i < kCount; ++i) t[i] = hn::Max(t[i], hn::Set(d, E::lowest));
+  FD_UNROLL for (int i = 0; i < kCount; ++i) shifted[i] = hn::Add(t[i], magic);
+  FD_UNROLL for (int i = 0; i < kCount; ++i) t[i] = hn::Sub(t[i], hn::Sub(shifted[i], magic));
+  FD_UNROLL for (int i = 0; i < kCount; ++i) p[i] =
+      hn::MulAdd(hn::Set(d, E::coefficient[E::degree]), t[i], hn::Set(d, E::coefficient[E::degree - 1]));
+  FD_UNROLL for (int k = E::degree - 2; k >= 0; --k) FD_UNROLL for (int i = 0; i < kCount; ++i) p[i] =
+      hn::MulAdd(p[i], t[i], hn::Set(d, E::coefficient[k]));
+  FD_UNROLL for (int i = 0; i < kCount; ++i) t[i] =
+      hn::BitCast(d, hn::Add(hn::BitCast(integers, p[i]), hn::ShiftLeft<E::mantissa_bits>(hn::BitCast(integers, shifted[i]))));
 }
 
 template <class T>
@@ -111,11 +116,14 @@ HWY_INLINE void entries(const T* HWY_RESTRICT xi, const T* HWY_RESTRICT ai, cons
       }
     }
   }
-  FD_UNROLL for (int v = 0; v < Shape::rows; ++v) {
-    FD_UNROLL for (int r = 0; r < Shape::columns; ++r) {
-      if constexpr (kDifference) e[v][r] = hn::Mul(e[v][r], hn::Set(d, static_cast<T>(-0.5)));
-      e[v][r] = exp2(d, e[v][r]);
+  FD_UNROLL for (int r = 0; r < Shape::columns; r += 2) {
+    V t[2 * Shape::rows];
+    FD_UNROLL for (int i = 0; i < 2 * Shape::rows; ++i) {
+      t[i] = e[i / 2][r + i % 2];
+      if constexpr (kDifference) t[i] = hn::Mul(t[i], hn::Set(d, static_cast<T>(-0.5)));
     }
+    exp2(d, t);
+    FD_UNROLL for (int i = 0; i < 2 * Shape::rows; ++i) e[i / 2][r + i % 2] = t[i];
   }
 }
 
@@ -434,14 +442,22 @@ void combine(const T* a, std::size_t lda, std::size_t na, const T* s, std::size_
 template <class T>
 void exp2_array(const T* t, T* e, std::size_t count) {
   const Tag<T> d;
-  constexpr std::size_t lanes = lanes_of<T>();
-  std::size_t i = 0;
-  for (; i + lanes <= count; i += lanes) hn::StoreU(exp2(d, hn::LoadU(d, t + i)), d, e + i);
-  if (i < count) {
-    T last[lanes_of<T>()] = {};
-    std::memcpy(last, t + i, (count - i) * sizeof(T));
-    hn::StoreU(exp2(d, hn::LoadU(d, last)), d, last);
-    std::memcpy(e + i, last, (count - i) * sizeof(T));
+  constexpr int group = 4;
+  constexpr std::size_t size = group * lanes_of<T>();
+  T last[size] = {};
+  for (std::size_t i = 0; i < count; i += size) {
+    const std::size_t some = std::min(size, count - i);
+    const T* from = t + i;
+    T* to = e + i;
+    if (some < size) {
+      std::memcpy(last, from, some * sizeof(T));
+      from = to = last;
+    }
+    hn::Vec<Tag<T>> x[group];
+    FD_UNROLL for (int g = 0; g < group; ++g) x[g] = hn::LoadU(d, from + g * lanes_of<T>());
+    exp2(d, x);
+    FD_UNROLL for (int g = 0; g < group; ++g) hn::StoreU(x[g], d, to + g * lanes_of<T>());
+    if (some < size) std::memcpy(e + i, last, some * sizeof(T));
   }
 }
 
