@@ -35,6 +35,7 @@ constexpr const char* footer =
 several are stacked in order.
 
 Examples:
+  flashdiffusion fit points.npy -k 8 -o model.h5
   flashdiffusion fit points.npy --beta 0.45 -k 8 -o model.h5
   flashdiffusion fit cells.h5ad:/obsm/X_pca --sigma 2 -o model.h5
   flashdiffusion fit a.csv b.csv --epsilon 0.5 --epsilon-convention datafold --json -o model.h5

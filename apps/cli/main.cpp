@@ -34,7 +34,7 @@ constexpr Verb verbs[] = {
 
 constexpr const char* footer = R"(Examples:
   flashdiffusion demo
-  flashdiffusion fit points.npy --beta 0.45 -k 8 -o model.h5
+  flashdiffusion fit points.npy -k 8 -o model.h5
   flashdiffusion info model.h5
   flashdiffusion transform model.h5 new.csv -o coordinates.npy
 
