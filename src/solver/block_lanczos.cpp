@@ -70,9 +70,14 @@ class Basis {
     h_.bottomLeftCorner(index(rank), index(before)) = projected.topRows(index(before)).transpose();
     const Eigen::MatrixXd corner = h_.bottomRightCorner(index(rank), index(rank));
     h_.bottomRightCorner(index(rank), index(rank)) = 0.5 * (corner + corner.transpose());
+    if (before > 0)
+      latest_ = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(corner, Eigen::EigenvaluesOnly).eigenvalues().maxCoeff();
     columns_ += rank;
     passes_ += 1;
   }
+
+  // The largest Rayleigh quotient among the directions that joined last; infinite before there were any beside the start.
+  double latest() const { return latest_; }
 
   // Vectors whose images are known become the basis: both are kept off the locked ones (which A leaves invariant, so the image of a
   // projection is the projection of the image) and both take every step of the orthonormalisation.
@@ -151,6 +156,7 @@ class Basis {
   Panel* locked_;
   std::unique_ptr<Panel> v_, image_;
   std::size_t size_ = 0, witnesses_ = 0, passes_ = 0, columns_ = 0;
+  double latest_ = std::numeric_limits<double>::infinity();
   std::uint64_t stream_ = std::uint64_t{1} << 32;  // of random refills
   Eigen::MatrixXd h_, coordinates_;
   Eigen::VectorXd values_;
@@ -295,7 +301,7 @@ class Iteration {
   bool stops(const std::vector<std::size_t>& targets) {
     if (basis_.left() == 0) return true;
     if (options_.values_only)
-      return targets.empty() || values_.known(basis_.values(), residuals_, modes_, options_.value_tolerance);
+      return targets.empty() || values_.known(basis_.values(), residuals_, modes_, basis_.latest(), options_.value_tolerance);
     if (!targets.empty()) return false;
     if (warm_ && basis_.passes() < witness_passes(basis_.values(), modes_, static_cast<double>(basis_.vectors().rows())))
       return false;

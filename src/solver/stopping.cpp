@@ -24,21 +24,19 @@ void ValueHistory::push(const Eigen::VectorXd& values, std::size_t modes) {
   medians_.push_back(actions.size() == modes ? median(actions) : std::nan(""));
 }
 
-bool ValueHistory::known(const Eigen::VectorXd& values, const std::vector<double>& residuals, std::size_t modes,
+bool ValueHistory::known(const Eigen::VectorXd& values, const std::vector<double>& residuals, std::size_t modes, double latest,
                          double tolerance) const {
   constexpr double margin = 2;
   if (medians_.empty() || !std::isfinite(medians_.back())) return false;
   // by residuals
   const Eigen::Index unwanted = static_cast<Eigen::Index>(modes) + 2;
-  if (values.size() > unwanted) {
-    std::vector<double> errors;
-    for (std::size_t j = 0; j < modes; ++j) {
-      const double theta = values(static_cast<Eigen::Index>(j)), gap = std::max(theta - values(unwanted), 1e-300);
-      const double error = std::min(residuals[j], residuals[j] * residuals[j] / gap);
-      errors.push_back(error / std::max(theta * action(theta), 1e-300));
-    }
-    if (margin * *std::max_element(errors.begin(), errors.end()) <= tolerance) return true;
+  const double below = std::min(latest, values.size() > unwanted ? values(unwanted) : latest);
+  double worst = 0;
+  for (std::size_t j = 0; j < modes; ++j) {
+    const double theta = values(static_cast<Eigen::Index>(j)), gap = std::max(theta - below, 1e-300);
+    worst = std::max(worst, std::min(residuals[j], residuals[j] * residuals[j] / gap) / std::max(theta * action(theta), 1e-300));
   }
+  if (margin * worst <= tolerance) return true;
   // by the decay of steps
   const std::size_t n = medians_.size();
   if (n < 3 || !std::isfinite(medians_[n - 3])) return false;

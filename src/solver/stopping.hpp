@@ -13,9 +13,12 @@ class ValueHistory {
  public:
   void push(const Eigen::VectorXd& values, std::size_t modes);
 
-  // Is the median known to `tolerance`, relative? Either by the residuals (an eigenvalue is within r^2 / gap of its Ritz value, gap to
-  // the unwanted spectrum), or by the geometric decay of the median's own steps; both with a margin of two.
-  bool known(const Eigen::VectorXd& values, const std::vector<double>& residuals, std::size_t modes, double tolerance) const;
+  // Is the median known to `tolerance`, relative? Either by the residuals: an eigenvalue is r^2 / gap above its Ritz value to second
+  // order, where the gap is to what the residual consists of, `latest` (the largest Rayleigh quotient among the directions that joined
+  // last), or to the unwanted Ritz values, whichever is wider. Or by the geometric decay of the median's own steps. Both with a
+  // margin of two.
+  bool known(const Eigen::VectorXd& values, const std::vector<double>& residuals, std::size_t modes, double latest,
+             double tolerance) const;
 
  private:
   std::vector<double> medians_;
