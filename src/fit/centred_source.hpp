@@ -7,6 +7,8 @@
 
 #include <flashdiffusion/points.hpp>
 
+#include "base/pieces.hpp"
+
 namespace fd {
 
 // What one reading of all rows tells.
@@ -38,18 +40,5 @@ class CentredSource final : public PointSource {
   std::vector<std::size_t> rows_;
   std::vector<double> buffer_;
 };
-
-// Calls f(first, count, rows) over the source in pieces of about a megabyte of doubles.
-template <class F>
-void in_pieces(PointSource& source, F&& f) {
-  const std::size_t dimension = source.dimension(), n = source.rows();
-  const std::size_t piece = std::max<std::size_t>(1, (std::size_t{1} << 17) / std::max<std::size_t>(1, dimension));
-  std::vector<double> rows(std::min(piece, n) * dimension);
-  for (std::size_t first = 0; first < n; first += piece) {
-    const std::size_t count = piece < n - first ? piece : n - first;
-    source.read(first, count, rows.data());
-    f(first, count, rows.data());
-  }
-}
 
 }  // namespace fd

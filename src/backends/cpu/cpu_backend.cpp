@@ -140,8 +140,8 @@ class CpuBackend final : public Backend {
   std::string isa() const override { return isa_; }
 
   std::unique_ptr<Points> load(PointSource& centred, Precision precision) override {
-    if (traits(precision).wide_panels) return std::make_unique<CpuPoints<double>>(centred, precision, team_);
-    return std::make_unique<CpuPoints<float>>(centred, precision, team_);
+    if (traits(precision).wide_panels) return std::make_unique<CpuPoints<double>>(centred, precision);
+    return std::make_unique<CpuPoints<float>>(centred, precision);
   }
   std::unique_ptr<Panel> panel(std::size_t rows, std::size_t columns, Precision precision) override {
     if (traits(precision).wide_panels) return std::make_unique<HostPanel<double>>(rows, columns);

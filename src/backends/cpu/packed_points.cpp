@@ -5,29 +5,12 @@
 
 #include "backends/cpu/accuracy.hpp"
 #include "backends/cpu/locality_order.hpp"
+#include "base/pieces.hpp"
 #include "kernel/gaussian.hpp"
 
 namespace fd::cpu {
-namespace {
-
-// Calls f(first, count, rows) over the source in pieces.
-template <class F>
-void in_pieces(PointSource& source, F&& f) {
-  const std::size_t dimension = source.dimension();
-  const std::size_t piece =
-      std::clamp<std::size_t>((std::size_t{1} << 20) / std::max<std::size_t>(1, dimension), 1, source.rows());
-  std::vector<double> rows(piece * dimension);
-  for (std::size_t first = 0; first < source.rows(); first += piece) {
-    const std::size_t count = std::min(piece, source.rows() - first);
-    source.read(first, count, rows.data());
-    f(first, count, rows.data());
-  }
-}
-
-}  // namespace
-
 template <class T>
-CpuPoints<T>::CpuPoints(PointSource& centred, Precision precision, Team&)
+CpuPoints<T>::CpuPoints(PointSource& centred, Precision precision)
     : rows_(centred.rows()), dimension_(centred.dimension()), precision_(precision) {
   {
     std::vector<T> flat(rows_ * dimension_);

@@ -42,7 +42,7 @@ struct PackedPoints {
 template <class T>
 class CpuPoints final : public Points {
  public:
-  CpuPoints(PointSource& centred, Precision precision, Team& team);
+  CpuPoints(PointSource& centred, Precision precision);
 
   std::size_t rows() const override { return rows_; }
   std::size_t dimension() const override { return dimension_; }
