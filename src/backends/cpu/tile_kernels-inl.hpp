@@ -49,16 +49,18 @@ struct Shape {
 #endif
 };
 
-// 2^t in place, for t <= 0 or slightly above. Stage by stage over several vectors: the operations of a stage do not wait for one
+// 2^t in place, for t <= 0 or slightly above; kClamp: however far below. Stage by stage over several vectors: the operations of a stage do not wait for one
 // another, so the latency of Horner's rule is hidden and not left to a scheduler that cannot look that far ahead.
-template <int kCount, class D, class V = hn::Vec<D>>
+template <bool kClamp, int kCount, class D, class V = hn::Vec<D>>
 HWY_INLINE void exp2(D d, V (&t)[kCount]) {
   using T = hn::TFromD<D>;
   using E = Exp2<T>;
   const hn::RebindToSigned<D> integers;
   const V magic = hn::Set(d, E::magic);
   V shifted[kCount], p[kCount];
-  FD_UNROLL for (int i = 0; i < kCount; ++i) t[i] = hn::Max(t[i], hn::Set(d, E::lowest));
+  if constexpr (kClamp) {
+    FD_UNROLL for (int i = 0; i < kCount; ++i) t[i] = hn::Max(t[i], hn::Set(d, E::lowest));
+  }
   FD_UNROLL for (int i = 0; i < kCount; ++i) shifted[i] = hn::Add(t[i], magic);
   FD_UNROLL for (int i = 0; i < kCount; ++i) t[i] = hn::Sub(t[i], hn::Sub(shifted[i], magic));
   FD_UNROLL for (int i = 0; i < kCount; ++i) p[i] =
@@ -76,30 +78,41 @@ constexpr std::size_t lanes_of() {
   return hn::MaxLanes(Tag<T>());
 }
 
-// A column panel as a tile reads it.
+// A column panel as a tile reads it: coordinate c of place j is x[j * step + c * stride] within a group of Shape::columns places,
+// which covers the panel as it lies in memory (step 1, stride 48) and groups packed one after another (`pack_groups`).
 template <class T>
 struct ColumnPanel {
-  const T* x;     // [dimension][48]
+  const T* x;
   const T* half;  // [48]
-  const T* low;   // [dimension][48], for the exact form
+  const T* low;   // as x, for the exact form
+  std::size_t step, stride;
 };
 
-// How a tile keeps the promise (accuracy.hpp).
-enum class Form { skip, expanded, difference, exact };
+// [dimension][48] to [group][dimension][Shape::columns]: a group is then read from its first byte to its last, and a tile's traffic to
+// the first-level cache is what it uses and no more. Worth a copy where a panel of rows and one of columns do not fit there.
+template <class T>
+void pack_groups(const T* panel, std::size_t dimension, T* groups) {
+  for (std::size_t j = 0; j < panel_rows; j += Shape::columns, groups += dimension * Shape::columns)
+    for (std::size_t c = 0; c < dimension; ++c)
+      for (std::size_t r = 0; r < Shape::columns; ++r) groups[c * Shape::columns + r] = panel[c * panel_rows + j + r];
+}
+
+// How a tile keeps the promise (accuracy.hpp). `bounded`: expanded, and no pair is so far apart that an entry could underflow.
+enum class Form { skip, bounded, expanded, difference, exact };
 
 // Kernel entries of one register tile: e[v][r] = 2^(x_i.x_j + a_i + a_j) or 2^(-|x_i - x_j|^2/2); li and lj are the low parts of x_i, x_j.
 template <Form kForm, class T, class V>
 HWY_INLINE void entries(const T* HWY_RESTRICT xi, const T* HWY_RESTRICT ai, const T* HWY_RESTRICT xj, const T* HWY_RESTRICT aj,
-                        const T* HWY_RESTRICT li, const T* HWY_RESTRICT lj, std::size_t dimension,
+                        const T* HWY_RESTRICT li, const T* HWY_RESTRICT lj, std::size_t dimension, std::size_t stride,
                         V (&e)[Shape::rows][Shape::columns]) {
-  constexpr bool kDifference = kForm != Form::expanded;
+  constexpr bool kDifference = kForm == Form::difference || kForm == Form::exact;
   const Tag<T> d;
   constexpr std::size_t lanes = lanes_of<T>();
   FD_UNROLL for (int v = 0; v < Shape::rows; ++v) {
     const V a = hn::Load(d, ai + v * lanes);
     FD_UNROLL for (int r = 0; r < Shape::columns; ++r) e[v][r] = kDifference ? hn::Zero(d) : hn::Add(a, hn::Set(d, aj[r]));
   }
-  for (std::size_t c = 0; c < dimension; ++c, xi += panel_rows, xj += panel_rows) {
+  for (std::size_t c = 0; c < dimension; ++c, xi += panel_rows, xj += stride) {
     V x[Shape::rows];
     FD_UNROLL for (int v = 0; v < Shape::rows; ++v) x[v] = hn::Load(d, xi + v * lanes);
     FD_UNROLL for (int r = 0; r < Shape::columns; ++r) {
@@ -108,7 +121,7 @@ HWY_INLINE void entries(const T* HWY_RESTRICT xi, const T* HWY_RESTRICT ai, cons
         if constexpr (kDifference) {
           V apart = hn::Sub(x[v], b);
           if constexpr (kForm == Form::exact)
-            apart = hn::Add(apart, hn::Sub(hn::Load(d, li + c * panel_rows + v * lanes), hn::Set(d, lj[c * panel_rows + r])));
+            apart = hn::Add(apart, hn::Sub(hn::Load(d, li + c * panel_rows + v * lanes), hn::Set(d, lj[c * stride + r])));
           e[v][r] = hn::MulAdd(apart, apart, e[v][r]);
         } else {
           e[v][r] = hn::MulAdd(x[v], b, e[v][r]);
@@ -122,7 +135,7 @@ HWY_INLINE void entries(const T* HWY_RESTRICT xi, const T* HWY_RESTRICT ai, cons
       t[i] = e[i / 2][r + i % 2];
       if constexpr (kDifference) t[i] = hn::Mul(t[i], hn::Set(d, static_cast<T>(-0.5)));
     }
-    exp2(d, t);
+    exp2<kForm != Form::bounded>(d, t);
     FD_UNROLL for (int i = 0; i < 2 * Shape::rows; ++i) e[i / 2][r + i % 2] = t[i];
   }
 }
@@ -135,15 +148,16 @@ HWY_NOINLINE void store_tile(const T* xi, const T* ai, const T* li, ColumnPanel<
   for (std::size_t i = 0; i < panel_rows; i += Shape::rows * lanes)
     for (std::size_t j = 0; j < panel_rows; j += Shape::columns) {
       hn::Vec<Tag<T>> e[Shape::rows][Shape::columns];
-      entries<kForm>(xi + i, ai + i, columns.x + j, columns.half + j, li + i, columns.low + j, dimension, e);
+      entries<kForm>(xi + i, ai + i, columns.x + j * columns.step, columns.half + j, li + i, columns.low + j * columns.step,
+                     dimension, columns.stride, e);
       FD_UNROLL for (int r = 0; r < Shape::columns; ++r) FD_UNROLL for (int v = 0; v < Shape::rows; ++v)
           hn::Store(e[v][r], d, tile + (j + r) * panel_rows + i + v * lanes);
     }
 }
 
 // The epilogue in registers. y[c][i] += sum_j e_ij w_j[c][j]; for both directions also z[j][c][lane] += e_ij w_i[c][i], lanes kept apart
-// until the chunk is done. Mass: c = 0 sums e, c = 1 sums e^2, both with weight w[0]. kFromTile reads entries that were stored.
-template <int kColumns, bool kMass, bool kBoth, bool kFromTile, class T>
+// until the chunk is done. Mass: c = 0 sums e, c = 1 sums e^2, both with weight w[0]. Forms that are rare read entries that were stored.
+template <int kColumns, bool kMass, bool kBoth, Form kForm, class T>
 HWY_NOINLINE void narrow_tile(const T* xi, const T* ai, ColumnPanel<T> columns, std::size_t dimension, const T* HWY_RESTRICT tile,
                               const T* HWY_RESTRICT wi, const T* HWY_RESTRICT wj, T* HWY_RESTRICT y, T* HWY_RESTRICT z) {
   using V = hn::Vec<Tag<T>>;
@@ -152,11 +166,11 @@ HWY_NOINLINE void narrow_tile(const T* xi, const T* ai, ColumnPanel<T> columns, 
   for (std::size_t i = 0; i < panel_rows; i += Shape::rows * lanes)
     for (std::size_t j = 0; j < panel_rows; j += Shape::columns) {
       V e[Shape::rows][Shape::columns];
-      if constexpr (kFromTile) {
+      if constexpr (kForm != Form::bounded && kForm != Form::expanded) {
         FD_UNROLL for (int r = 0; r < Shape::columns; ++r) FD_UNROLL for (int v = 0; v < Shape::rows; ++v) e[v][r] =
             hn::Load(d, tile + (j + r) * panel_rows + i + v * lanes);
       } else {
-        entries<Form::expanded>(xi + i, ai + i, columns.x + j, columns.half + j, xi, xi, dimension, e);
+        entries<kForm>(xi + i, ai + i, columns.x + j * columns.step, columns.half + j, xi, xi, dimension, columns.stride, e);
       }
       FD_UNROLL for (int c = 0; c < kColumns; ++c) {
         const std::size_t w = kMass ? 0 : c * panel_rows;
@@ -191,7 +205,8 @@ HWY_INLINE void product(const T* HWY_RESTRICT k, std::size_t row_step, std::size
   const Tag<T> d;
   constexpr std::size_t lanes = lanes_of<T>();
   V sum[kRows][kVectors];
-  FD_UNROLL for (int r = 0; r < kRows; ++r) FD_UNROLL for (int v = 0; v < kVectors; ++v) sum[r][v] = hn::Zero(d);
+  FD_UNROLL for (int r = 0; r < kRows; ++r) FD_UNROLL for (int v = 0; v < kVectors; ++v) sum[r][v] =
+      hn::Load(d, y + r * y_stride + v * lanes);
   for (std::size_t m = 0; m < depth; ++m, k += depth_step, w += w_stride) {
     V u[kVectors];
     FD_UNROLL for (int v = 0; v < kVectors; ++v) u[v] = hn::Load(d, w + v * lanes);
@@ -200,9 +215,39 @@ HWY_INLINE void product(const T* HWY_RESTRICT k, std::size_t row_step, std::size
       FD_UNROLL for (int v = 0; v < kVectors; ++v) sum[r][v] = hn::MulAdd(b, u[v], sum[r][v]);
     }
   }
-  FD_UNROLL for (int r = 0; r < kRows; ++r) FD_UNROLL for (int v = 0; v < kVectors; ++v) {
-    T* at = y + r * y_stride + v * lanes;
-    hn::Store(hn::Add(hn::Load(d, at), sum[r][v]), d, at);
+  FD_UNROLL for (int r = 0; r < kRows; ++r) FD_UNROLL for (int v = 0; v < kVectors; ++v)
+      hn::Store(sum[r][v], d, y + r * y_stride + v * lanes);
+}
+
+// Both directions at once: y_i += k_ij w_j and z_j += k_ij w_i share the broadcast of k_ij, and only y is loaded and stored on the way.
+// tile[j][i]; kVectors vectors of columns; the rows of y, z and both weights are `stride` apart.
+template <int kVectors, class T>
+HWY_NOINLINE void both_products(const T* HWY_RESTRICT tile, const T* HWY_RESTRICT wi, const T* HWY_RESTRICT wj,
+                                std::size_t stride, T* HWY_RESTRICT y, T* HWY_RESTRICT z) {
+  using V = hn::Vec<Tag<T>>;
+  const Tag<T> d;
+  constexpr std::size_t lanes = lanes_of<T>();
+  constexpr int kDeep = Shape::deep / kVectors;
+  for (std::size_t j = 0; j < panel_rows; j += kDeep, tile += kDeep * panel_rows) {
+    V sum[kDeep][kVectors], w[kDeep][kVectors];
+    FD_UNROLL for (int r = 0; r < kDeep; ++r) FD_UNROLL for (int v = 0; v < kVectors; ++v) {
+      sum[r][v] = hn::Load(d, z + (j + r) * stride + v * lanes);
+      w[r][v] = hn::Load(d, wj + (j + r) * stride + v * lanes);
+    }
+    for (std::size_t i = 0; i < panel_rows; ++i) {
+      V row[kVectors];
+      FD_UNROLL for (int v = 0; v < kVectors; ++v) row[v] = hn::Load(d, y + i * stride + v * lanes);
+      FD_UNROLL for (int r = 0; r < kDeep; ++r) {
+        const V k = hn::Set(d, tile[r * panel_rows + i]);
+        FD_UNROLL for (int v = 0; v < kVectors; ++v) {
+          row[v] = hn::MulAdd(k, w[r][v], row[v]);
+          sum[r][v] = hn::MulAdd(k, hn::Load(d, wi + i * stride + v * lanes), sum[r][v]);
+        }
+      }
+      FD_UNROLL for (int v = 0; v < kVectors; ++v) hn::Store(row[v], d, y + i * stride + v * lanes);
+    }
+    FD_UNROLL for (int r = 0; r < kDeep; ++r) FD_UNROLL for (int v = 0; v < kVectors; ++v)
+        hn::Store(sum[r][v], d, z + (j + r) * stride + v * lanes);
   }
 }
 
@@ -221,20 +266,38 @@ HWY_NOINLINE void panel_product(const T* k, std::size_t row_step, std::size_t de
       product<1, 2 * Shape::deep>(k + r * row_step, row_step, depth_step, depth, w + c, w_stride, y + r * y_stride + c, y_stride);
 }
 
+template <class T>
+HWY_INLINE T squared_distance(const T* HWY_RESTRICT a, const T* HWY_RESTRICT b, std::size_t count) {
+  const Tag<T> d;
+  constexpr std::size_t lanes = lanes_of<T>();
+  auto sum = hn::Zero(d);
+  std::size_t c = 0;
+  for (; c + lanes <= count; c += lanes) {
+    const auto apart = hn::Sub(hn::LoadU(d, a + c), hn::LoadU(d, b + c));
+    sum = hn::MulAdd(apart, apart, sum);
+  }
+  T squared = hn::GetLane(hn::SumOfLanes(d, sum));
+  for (; c < count; ++c) squared += (a[c] - b[c]) * (a[c] - b[c]);
+  return squared;
+}
+
 // Decides how a tile keeps the promise, and moves the column panel to the row panel's centre where that is needed.
 template <class T>
-Form prepare(const Pass<T>& pass, std::size_t p, std::size_t q, Scratch<T>& scratch, ColumnPanel<T>& columns) {
+Form prepare(const Pass<T>& pass, std::size_t p, std::size_t q, const T* packed_columns, Scratch<T>& scratch,
+             ColumnPanel<T>& columns) {
   const PackedPoints<T>&x = *pass.x, &z = *pass.z;
   const std::size_t dimension = x.dimension;
-  columns = {z.panel(q), z.half.data() + q * panel_rows, z.low_panel(q)};
+  const bool packed = packed_columns != nullptr;
+  columns = {packed ? packed_columns : z.panel(q), z.half.data() + q * panel_rows, z.low_panel(q), packed ? dimension : 1,
+             packed ? Shape::columns : panel_rows};
   const T* from = x.centre.data() + p * dimension;
   const T* to = z.centre.data() + q * dimension;
-  T squared = 0;
-  for (std::size_t c = 0; c < dimension; ++c) squared += (from[c] - to[c]) * (from[c] - to[c]);
-  // balls around two panels: the closest pair is no closer than this
-  const T apart = std::sqrt(squared) * static_cast<T>(1 - 1e-4) - x.radius[p] - z.radius[q];
+  const T squared = squared_distance(from, to, dimension);
+  // balls around two panels: no pair is closer than `apart` or further than `span`
+  const T between = std::sqrt(squared), radii = x.radius[p] + z.radius[q];
+  const T apart = between * static_cast<T>(1 - 1e-4) - radii, span = (between + radii) * static_cast<T>(1 + 1e-4);
   if (apart > 0 && apart * apart * static_cast<T>(0.5) > -Exp2<T>::lowest) return Form::skip;
-  if (!x.local) return Form::expanded;
+  if (!x.local) return span * span * static_cast<T>(0.5) < -1 - Exp2<T>::lowest ? Form::bounded : Form::expanded;
 
   // entries that matter lie within sqrt(2 relevant) of a row, so within radius + that of the centre
   const double radius = static_cast<double>(x.radius[p]), reach = radius + std::sqrt(2 * Accuracy<T>::relevant);
@@ -267,7 +330,7 @@ Form prepare(const Pass<T>& pass, std::size_t p, std::size_t q, Scratch<T>& scra
       }
   }
   for (std::size_t r = 0; r < panel_rows; ++r) half[r] = static_cast<T>(-0.5) * sum[r];
-  columns = {moved, half, low};
+  columns = {moved, half, low, 1, panel_rows};
   return form;
 }
 
@@ -277,6 +340,7 @@ void fill_tile(const Pass<T>& pass, std::size_t p, std::size_t q, Form form, Col
   const PackedPoints<T>& x = *pass.x;
   const auto store = form == Form::exact        ? store_tile<Form::exact, T>
                      : form == Form::difference ? store_tile<Form::difference, T>
+                     : form == Form::bounded    ? store_tile<Form::bounded, T>
                                                 : store_tile<Form::expanded, T>;
   T* tile = scratch.tile.data();
   store(x.panel(p), x.half.data() + p * panel_rows, x.low_panel(p), columns, x.dimension, tile);
@@ -297,16 +361,18 @@ void narrow(const Pass<T>& pass, std::size_t p, std::size_t q, std::size_t chunk
   T* z = scratch.column_sums.data() + (q - chunk_first) * panel_rows * kColumns * lanes_of<T>();
   const bool diagonal = pass.symmetric && p == q;
   T* tile = scratch.tile.data();
-  if (diagonal || form != Form::expanded) {
+  if (diagonal || (form != Form::bounded && form != Form::expanded)) {
     fill_tile(pass, p, q, form, columns, scratch);
-    if (pass.symmetric && !diagonal)
-      narrow_tile<kColumns, kMass, true, true>(xi, ai, columns, pass.x->dimension, tile, wi, wj, y, z);
-    else narrow_tile<kColumns, kMass, false, true>(xi, ai, columns, pass.x->dimension, tile, wi, wj, y, z);
-  } else if (pass.symmetric) {
-    narrow_tile<kColumns, kMass, true, false>(xi, ai, columns, pass.x->dimension, tile, wi, wj, y, z);
-  } else {
-    narrow_tile<kColumns, kMass, false, false>(xi, ai, columns, pass.x->dimension, tile, wi, wj, y, z);
+    form = Form::exact;  // any that reads the tile
   }
+  const auto run = [&]<Form kForm>() {
+    const bool both = pass.symmetric && !diagonal;
+    const auto kernel = both ? narrow_tile<kColumns, kMass, true, kForm, T> : narrow_tile<kColumns, kMass, false, kForm, T>;
+    kernel(xi, ai, columns, pass.x->dimension, tile, wi, wj, y, z);
+  };
+  if (form == Form::bounded) run.template operator()<Form::bounded>();
+  else if (form == Form::expanded) run.template operator()<Form::expanded>();
+  else run.template operator()<Form::exact>();
 }
 
 template <class T>
@@ -315,11 +381,19 @@ void wide(const Pass<T>& pass, std::size_t p, std::size_t q, std::size_t chunk_f
   fill_tile(pass, p, q, form, columns, scratch);
   const T* tile = scratch.tile.data();
   const std::size_t stride = pass.stride;
-  panel_product(tile, 1, panel_rows, panel_rows, pass.weights_z + q * panel_rows * stride, stride, stride,
-                scratch.row_sums.data(), stride);
-  if (pass.symmetric && p != q)
-    panel_product(tile, panel_rows, 1, panel_rows, pass.weights_x + p * panel_rows * stride, stride, stride,
-                  scratch.column_sums.data() + (q - chunk_first) * panel_rows * stride, stride);
+  const T* wi = pass.weights_x + p * panel_rows * stride;
+  const T* wj = pass.weights_z + q * panel_rows * stride;
+  T* y = scratch.row_sums.data();
+  T* z = scratch.column_sums.data() + (q - chunk_first) * panel_rows * stride;
+  if (!pass.symmetric || p == q) {
+    panel_product(tile, 1, panel_rows, panel_rows, wj, stride, stride, y, stride);
+    return;
+  }
+  constexpr std::size_t lanes = lanes_of<T>();
+  std::size_t c = 0;
+  for (; c + Shape::wide * lanes <= stride; c += Shape::wide * lanes)
+    both_products<Shape::wide>(tile, wi + c, wj + c, stride, y + c, z + c);
+  for (; c < stride; c += lanes) both_products<1>(tile, wi + c, wj + c, stride, y + c, z + c);
 }
 
 // Partial sums in T over at most a block of rows, then fp64: what a promise gives is not lost at any N.
@@ -348,6 +422,10 @@ TileEpilogue<T> choose_epilogue(const Pass<T>& pass) {
   return wide<T>;
 }
 
+// Where column panels are packed in groups: from a size at which two panels fill a small first-level cache, and for enough row panels
+// to pay for the copy.
+constexpr std::size_t packed_from = 400, packed_rows = 4;  // bytes of a row; panels
+
 template <class T>
 void tiles(const Pass<T>& pass, PanelRange rows, PanelRange columns, Scratch<T>& scratch) {
   constexpr std::size_t lanes = lanes_of<T>();
@@ -359,16 +437,22 @@ void tiles(const Pass<T>& pass, PanelRange rows, PanelRange columns, Scratch<T>&
   scratch.row_sums.at_least(row_size);
   scratch.column_sums.at_least(chunk_panels * column_size);
   const TileEpilogue<T> epilogue = choose_epilogue(pass);
+  const std::size_t panel_size = panel_rows * pass.x->dimension;
+  const bool pack = !pass.z->local && pass.x->dimension * sizeof(T) >= packed_from && rows.last - rows.first >= packed_rows;
+  if (pack) scratch.groups.at_least(chunk_panels * panel_size);
 
   for (std::size_t first = columns.first; first < columns.last; first += chunk_panels) {
     const std::size_t last = std::min(columns.last, first + chunk_panels);
     if (pass.symmetric) std::memset(scratch.column_sums.data(), 0, (last - first) * column_size * sizeof(T));
+    if (pack)
+      for (std::size_t q = first; q < last; ++q)
+        pack_groups(pass.z->panel(q), pass.x->dimension, scratch.groups.data() + (q - first) * panel_size);
     for (std::size_t p = rows.first; p < (diagonal_block ? last : rows.last); ++p) {
       std::memset(scratch.row_sums.data(), 0, row_size * sizeof(T));
       bool any = false;
       for (std::size_t q = diagonal_block ? std::max(first, p) : first; q < last; ++q) {
         ColumnPanel<T> column;
-        const Form form = prepare(pass, p, q, scratch, column);
+        const Form form = prepare(pass, p, q, pack ? scratch.groups.data() + (q - first) * panel_size : nullptr, scratch, column);
         if (form == Form::skip) continue;
         epilogue(pass, p, q, first, form, column, scratch);
         any = true;
@@ -455,7 +539,7 @@ void exp2_array(const T* t, T* e, std::size_t count) {
     }
     hn::Vec<Tag<T>> x[group];
     FD_UNROLL for (int g = 0; g < group; ++g) x[g] = hn::LoadU(d, from + g * lanes_of<T>());
-    exp2(d, x);
+    exp2<true>(d, x);
     FD_UNROLL for (int g = 0; g < group; ++g) hn::StoreU(x[g], d, to + g * lanes_of<T>());
     if (some < size) std::memcpy(e + i, last, some * sizeof(T));
   }

@@ -34,6 +34,7 @@ template <class T>
 struct Scratch {
   AlignedBuffer<T> tile;      // 48 × 48 kernel entries
   AlignedBuffer<T> moved;     // a column panel moved to another centre: x, low parts, -|x|^2/2
+  AlignedBuffer<T> groups;    // the column panels of a chunk, packed in groups
   AlignedBuffer<T> row_sums;  // of one row panel, over a chunk of column panels
   AlignedBuffer<T> column_sums;
   AlignedBuffer<double> wide;  // of Gram sums
