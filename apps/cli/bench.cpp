@@ -117,7 +117,8 @@ int run_xgemm(const XgemmWish& wish) {
   nlohmann::json out = {{"machine", machine_json({})}, {"rows", nlohmann::json::array()}};
   if (!wish.json)
     fmt::print(
-        "{}\nMedian of {} passes and the fastest of them, over the limit and against OpenBLAS (how many times slower it is).\n"
+        "{}\nMedian of {} or more passes and the fastest of them, over the limit and against OpenBLAS (how many times slower it "
+        "is).\n"
         "{:>7} {:>4} {:>4} {:>8} {:>9} {:>7} {:>9} {:>7} {:>7} {:>9} {:>7}\n",
         machine_json({}).dump(), wish.repeats, "n", "D", "b", "threads", "ns/pair", "spread", "limit", "median", "fastest",
         "OpenBLAS", "fastest");

@@ -25,7 +25,6 @@ Pass<T> PassRunner<T>::start(std::size_t width, const PackedPoints<T>& x, const 
   pass.symmetric = symmetric;
   pass.x = &x;
   pass.z = &z;
-  pass.width = width;
   if (width <= kernels_.narrow_most) {
     pass.epilogue = Epilogue::narrow;
     pass.stride = 1;
@@ -40,8 +39,7 @@ Pass<T> PassRunner<T>::start(std::size_t width, const PackedPoints<T>& x, const 
 template <class T>
 void PassRunner<T>::pack_weights(const Pass<T>& pass, HostColumns<T> w) {
   weights_.at_least(pass.z->panels * panel_rows * pass.stride);
-  const bool wide = pass.epilogue == Epilogue::wide;
-  const std::size_t row_step = wide ? pass.stride : 1, column_step = wide ? 1 : panel_rows;
+  const std::size_t row_step = pass.row_step(), column_step = pass.column_step();
   over_panels(team_, pass.z->panels, [&](std::size_t p) {
     const std::size_t first = pass.z->first_row[p], filled = pass.z->first_row[p + 1] - first;
     T* to = weights_.data() + p * panel_rows * pass.stride;
@@ -103,7 +101,8 @@ void PassRunner<T>::unpack(const Pass<T>& pass, HostColumns<T> y) {
     const std::size_t first = pass.x->first_row[p], filled = pass.x->first_row[p + 1] - first;
     const double* from = sums_.data() + p * panel_rows * pass.stride;
     for (std::size_t r = 0; r < filled; ++r)
-      for (std::size_t c = 0; c < y.count; ++c) y(first + r, c) = static_cast<T>(from[r * pass.stride + c]);
+      for (std::size_t c = 0; c < y.count; ++c)
+        y(first + r, c) = static_cast<T>(from[r * pass.row_step() + c * pass.column_step()]);
   });
 }
 

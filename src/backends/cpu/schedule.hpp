@@ -15,9 +15,9 @@ namespace fd::cpu {
 class Schedule {
  public:
   explicit Schedule(std::size_t panels) : panels_(panels) {
-    // about 64 blocks, of 1 to 32 panels; whole chunks where there are enough panels
-    block_ = std::clamp<std::size_t>((panels + 63) / 64, 1, 32);
-    if (block_ > chunk_panels) block_ = (block_ + chunk_panels - 1) / chunk_panels * chunk_panels;
+    // about 64 blocks of whole chunks, of 4 to 32 panels: a block of fewer would spend its time on sums at the edges
+    block_ = std::clamp<std::size_t>((panels + 63) / 64, chunk_panels, 32);
+    block_ = (block_ + chunk_panels - 1) / chunk_panels * chunk_panels;
     blocks_ = (panels + block_ - 1) / block_;
   }
 

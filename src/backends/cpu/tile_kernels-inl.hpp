@@ -398,11 +398,19 @@ void wide(const Pass<T>& pass, std::size_t p, std::size_t q, std::size_t chunk_f
 
 // Partial sums in T over at most a block of rows, then fp64: what a promise gives is not lost at any N.
 template <class T>
-void add_rows(const Pass<T>& pass, std::size_t panel, const T* sums, std::size_t row_step, std::size_t column_step) {
-  double* y = pass.y + panel * panel_rows * pass.stride;
-  for (std::size_t r = 0; r < panel_rows; ++r)
-    for (std::size_t c = 0; c < pass.width; ++c)
-      y[r * pass.stride + c] += static_cast<double>(sums[r * row_step + c * column_step]);
+void add_sums(const T* HWY_RESTRICT sums, std::size_t count, double* HWY_RESTRICT y) {
+  for (std::size_t k = 0; k < count; ++k) y[k] += static_cast<double>(sums[k]);
+}
+
+// The same for sums [48][columns][lane], to y [columns][48].
+template <class T>
+void add_lanes(const T* sums, std::size_t columns, double* y) {
+  const Tag<T> d;
+  for (std::size_t c = 0; c < columns; ++c)
+    for (std::size_t r = 0; r < panel_rows; ++r) {
+      const auto lanes = hn::Load(d, sums + (r * columns + c) * lanes_of<T>());
+      y[c * panel_rows + r] += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, lanes)));
+    }
 }
 
 template <class T>
@@ -457,14 +465,14 @@ void tiles(const Pass<T>& pass, PanelRange rows, PanelRange columns, Scratch<T>&
         epilogue(pass, p, q, first, form, column, scratch);
         any = true;
       }
-      if (any) add_rows(pass, p, scratch.row_sums.data(), is_wide ? pass.stride : 1, is_wide ? 1 : panel_rows);
+      if (any) add_sums(scratch.row_sums.data(), row_size, pass.y + p * row_size);
     }
     if (!pass.symmetric) continue;
-    T* sums = scratch.column_sums.data();
-    if (!is_wide)  // gather the lanes
-      for (std::size_t k = 0; k < (last - first) * row_size; ++k)
-        sums[k] = hn::GetLane(hn::SumOfLanes(Tag<T>(), hn::Load(Tag<T>(), sums + k * lanes)));
-    for (std::size_t q = first; q < last; ++q) add_rows(pass, q, sums + (q - first) * row_size, pass.stride, 1);
+    for (std::size_t q = first; q < last; ++q) {
+      const T* sums = scratch.column_sums.data() + (q - first) * column_size;
+      if (is_wide) add_sums(sums, row_size, pass.y + q * row_size);
+      else add_lanes(sums, pass.stride, pass.y + q * row_size);
+    }
   }
 }
 

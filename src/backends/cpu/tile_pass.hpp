@@ -22,11 +22,14 @@ struct Pass {
   bool symmetric = true;               // z is x: every unordered pair once, both directions, the diagonal left out
   const PackedPoints<T>* x = nullptr;  // rows of the result
   const PackedPoints<T>* z = nullptr;  // rows of the weights
-  std::size_t width = 0;               // columns of the accumulators
-  std::size_t stride = 0;              // of weights and accumulators from row to row
+  std::size_t stride = 0;              // columns there are, padded to what the epilogue takes
   const T* weights_x = nullptr;        // weights at x: read in the symmetric case for the transposed direction
   const T* weights_z = nullptr;
-  double* y = nullptr;  // [panel of x][48][stride]
+  double* y = nullptr;  // laid out as the weights are, with `stride` columns
+
+  // From row to row and from column to column within a panel of weights or accumulators.
+  std::size_t row_step() const { return epilogue == Epilogue::wide ? stride : 1; }
+  std::size_t column_step() const { return epilogue == Epilogue::wide ? 1 : panel_rows; }
 };
 
 // Scratch of one thread.
