@@ -251,18 +251,19 @@ HWY_NOINLINE void both_products(const T* HWY_RESTRICT tile, const T* HWY_RESTRIC
   }
 }
 
-// The same for 48 rows and `columns` columns (a multiple of the lanes).
+// The same for the first `rows` of 48 rows (more of them where a register tile ends later) and `columns` columns, a multiple of the
+// lanes.
 template <class T>
-HWY_NOINLINE void panel_product(const T* k, std::size_t row_step, std::size_t depth_step, std::size_t depth, const T* w,
-                                std::size_t w_stride, std::size_t columns, T* y, std::size_t y_stride) {
+HWY_NOINLINE void panel_product(std::size_t rows, const T* k, std::size_t row_step, std::size_t depth_step, std::size_t depth,
+                                const T* w, std::size_t w_stride, std::size_t columns, T* y, std::size_t y_stride) {
   constexpr std::size_t lanes = lanes_of<T>();
   std::size_t c = 0;
   for (; c + Shape::wide * lanes <= columns; c += Shape::wide * lanes)
-    for (std::size_t r = 0; r < panel_rows; r += Shape::deep)
+    for (std::size_t r = 0; r < rows; r += Shape::deep)
       product<Shape::wide, Shape::deep>(k + r * row_step, row_step, depth_step, depth, w + c, w_stride, y + r * y_stride + c,
                                         y_stride);
   for (; c < columns; c += lanes)
-    for (std::size_t r = 0; r < panel_rows; r += 2 * Shape::deep)
+    for (std::size_t r = 0; r < rows; r += 2 * Shape::deep)
       product<1, 2 * Shape::deep>(k + r * row_step, row_step, depth_step, depth, w + c, w_stride, y + r * y_stride + c, y_stride);
 }
 
@@ -386,7 +387,7 @@ void wide(const Pass<T>& pass, std::size_t p, std::size_t q, std::size_t chunk_f
   T* y = scratch.row_sums.data();
   T* z = scratch.column_sums.data() + (q - chunk_first) * panel_rows * stride;
   if (!pass.symmetric || p == q) {
-    panel_product(tile, 1, panel_rows, panel_rows, wj, stride, stride, y, stride);
+    panel_product(panel_rows, tile, 1, panel_rows, panel_rows, wj, stride, stride, y, stride);
     return;
   }
   constexpr std::size_t lanes = lanes_of<T>();
@@ -476,6 +477,16 @@ void tiles(const Pass<T>& pass, PanelRange rows, PanelRange columns, Scratch<T>&
   }
 }
 
+// rows × columns of `from`, widened, with zeros up to `padded` columns.
+template <class T>
+void widen(const T* HWY_RESTRICT from, std::size_t stride, std::size_t rows, std::size_t columns, std::size_t padded,
+           double* HWY_RESTRICT to) {
+  for (std::size_t m = 0; m < rows; ++m, from += stride, to += padded) {
+    for (std::size_t e = 0; e < columns; ++e) to[e] = static_cast<double>(from[e]);
+    for (std::size_t e = columns; e < padded; ++e) to[e] = 0;
+  }
+}
+
 // Products of floats are exact in fp64, so the Gram matrix of an fp32 block tells directions apart down to the block's own rounding.
 template <class T>
 void gram(const T* a, std::size_t lda, std::size_t na, const T* b, std::size_t ldb, std::size_t nb, std::size_t rows, double* g,
@@ -488,16 +499,12 @@ void gram(const T* a, std::size_t lda, std::size_t na, const T* b, std::size_t l
   double* sums = left + depth * panel_rows;
   for (std::size_t first = 0; first < rows; first += depth) {
     const std::size_t count = std::min(depth, rows - first);
-    for (std::size_t m = 0; m < count; ++m)
-      for (std::size_t e = 0; e < padded; ++e)
-        right[m * padded + e] = e < nb ? static_cast<double>(b[(first + m) * ldb + e]) : 0.0;
+    widen(b + first * ldb, ldb, count, nb, padded, right);
     for (std::size_t c = 0; c < na; c += panel_rows) {
       const std::size_t some = std::min(panel_rows, na - c);
-      for (std::size_t m = 0; m < count; ++m)
-        for (std::size_t e = 0; e < panel_rows; ++e)
-          left[m * panel_rows + e] = e < some ? static_cast<double>(a[(first + m) * lda + c + e]) : 0.0;
+      widen(a + first * lda + c, lda, count, some, panel_rows, left);
       std::memset(sums, 0, panel_rows * padded * sizeof(double));
-      panel_product(left, 1, panel_rows, count, right, padded, padded, sums, padded);
+      panel_product(some, left, 1, panel_rows, count, right, padded, padded, sums, padded);
       for (std::size_t r = 0; r < some; ++r)
         for (std::size_t e = 0; e < nb; ++e) g[(c + r) * nb + e] += sums[r * padded + e];
     }
@@ -522,7 +529,7 @@ void combine(const T* a, std::size_t lda, std::size_t na, const T* s, std::size_
       stride = na;
     }
     std::memset(sums, 0, panel_rows * padded * sizeof(T));
-    panel_product(from, stride, 1, na, s, padded, padded, sums, padded);
+    panel_product(panel_rows, from, stride, 1, na, s, padded, padded, sums, padded);
     for (std::size_t r = 0; r < count; ++r)
       for (std::size_t e = 0; e < ny; ++e) {
         T& to = y[(first + r) * ldy + e];
