@@ -12,6 +12,7 @@
 
 #include "base/random.hpp"
 #include "cli/bench_blas_peer.hpp"
+#include "cli/bench_solver.hpp"
 #include "cli/provenance.hpp"
 #include "cli/verb.hpp"
 #include "device/backend.hpp"
@@ -157,7 +158,7 @@ Action declare_bench(CLI::App& app, const std::vector<std::string>&) {
   xgemm->add_option("--seconds", wish->seconds, "seconds of timed passes, at least")->capture_default_str();
   xgemm->add_flag("--blas,!--no-blas", wish->blas, "also time OpenBLAS, where it is installed");
   xgemm->add_flag("--json", wish->json, "one JSON document");
-  return [wish] { return run_xgemm(*wish); };
+  return [wish, &app, solver = declare_bench_solver(app)] { return app.got_subcommand("solver") ? solver() : run_xgemm(*wish); };
 }
 
 }  // namespace fd::cli
