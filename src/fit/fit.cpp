@@ -12,37 +12,14 @@
 
 #include "fit/bandwidth_search.hpp"
 #include "fit/centred_source.hpp"
+#include "fit/check_options.hpp"
+#include "fit/forecast.hpp"
 #include "fit/resources.hpp"
 #include "fit/right_eigenvectors.hpp"
 #include "fit/rung_solver.hpp"
 
 namespace fd {
 namespace {
-
-void check(const Options& options, const PointSource& source) {
-  const auto refuse = [](const std::string& what, const std::string& hint) { throw Error(Failure::misuse, what, hint); };
-  if (options.modes == 0) refuse("the number of modes must be at least 1", "use --modes 8, say");
-  if (!(options.alpha >= 0 && options.alpha <= 1))
-    refuse(fmt::format("alpha = {} is outside [0, 1]", options.alpha), "0, 0.5 and 1 are usual");
-  if (options.beta && !(*options.beta > 0 && std::isfinite(*options.beta)))
-    refuse(fmt::format("beta = {} is not a positive number", *options.beta), "leave it out to let the data choose");
-  if (!(options.tolerance > 0))
-    refuse(fmt::format("tolerance = {} is not a positive number", options.tolerance), "1e-5 is the default");
-  if (options.precision.empty()) refuse("no precision was given", "use fp32");
-  if (source.rows() < 3)
-    throw Error(Failure::input, fmt::format("{} points are too few", source.rows()), "a diffusion map needs at least 3");
-  if (options.modes >= source.rows())
-    refuse(fmt::format("{} modes were asked for, but {} points have at most {} nontrivial ones", options.modes, source.rows(),
-                       source.rows() - 1),
-           "ask for fewer modes");
-}
-
-// Everything that is held at once: points twice, the basis and its image, sums in fp64.
-std::size_t default_memory(const Options& options) {
-  if (options.memory_bytes > 0) return options.memory_bytes;
-  const std::uint64_t free = available_memory_bytes();
-  return free > 0 ? static_cast<std::size_t>(0.8 * static_cast<double>(free)) : std::size_t{8} << 30;
-}
 
 // Modes that live on a few rows, and the rows (counted from 1) that carry most of them. v: rows × k, row-major.
 std::string describe_localised(const std::vector<double>& v, const std::vector<double>& support, std::size_t rows) {
@@ -122,17 +99,34 @@ std::string describe(const Model& model, const Options& options, SolverOutcome o
                      reached, model.modes(), options.tolerance, worst);
 }
 
+constexpr std::size_t worth_forecasting = 8192;  // rows: below, a fit is over before it has been measured
+
+void announce(const Forecast& forecast, ProgressWatch& watch) {
+  constexpr double long_seconds = 10, much_memory = 1e9;
+  const double free = static_cast<double>(available_memory_bytes());
+  if (forecast.seconds < long_seconds && forecast.memory_bytes < much_memory) return;
+  watch.note(fmt::format("expected: about {:.2g} {}, {} passes, {} of them over all rows, {:.2g} GB of memory{}",
+                         forecast.seconds < 120 ? forecast.seconds : forecast.seconds / 60, forecast.seconds < 120 ? "s" : "min",
+                         forecast.passes, forecast.full_passes, forecast.memory_bytes / 1e9,
+                         free > 0 ? fmt::format(" ({:.2g} GB are free)", free / 1e9) : ""));
+}
+
 }  // namespace
 
 Model fit(PointSource& source, const Options& wishes) {
   const auto started = std::chrono::steady_clock::now();
-  check(wishes, source);
+  check_options(wishes, source.rows());
   Options options = wishes;
-  options.memory_bytes = default_memory(options);
+  options.memory_bytes = memory_budget(options);
   ProgressWatch watch(options.observer);
   watch.stage("reading", source.rows(), 0, options.modes);
   const PointSummary summary = summarise(source);
   auto backend = make_backend({options.backend, options.isa, options.threads});
+  if (summary.rows >= worth_forecasting) {
+    const FitForecast forecast = forecast_fit(*backend, source, summary, options);
+    watch.expect(forecast);
+    announce(forecast.total(), watch);
+  }
   Comm single_process;
   PotentialRules potential;
   potential.modes = options.modes;
@@ -149,6 +143,8 @@ Model fit(PointSource& source, const Options& wishes) {
   FinalSolution final = options.beta ? solve_at(context, *options.beta) : search_bandwidth(context);
   model.beta = final.beta;
   model.sweep = std::move(final.sweep);
+  model.beta_exponent = final.exponent.value;
+  model.beta_exponent_error = final.exponent.uncertainty;
   model.passes = final.passes;
   model.full_passes = final.full_passes;
   model.columns = final.columns;
