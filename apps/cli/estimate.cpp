@@ -28,7 +28,8 @@ struct Arguments {
   bool json = false;
 };
 
-constexpr const char* footer = R"(Either files of points as for fit, or two numbers: rows and columns of points that do not exist yet.
+constexpr const char* footer =
+    R"(Either files of points as for fit, or two numbers: rows and columns of points that do not exist yet.
 
 Examples:
   flashdiffusion estimate points.npy -k 8
@@ -36,8 +37,8 @@ Examples:
   flashdiffusion estimate points.npy --beta 0.5 -k 64 --precision fp64)";
 
 bool is_count(const std::string& word) {
-  return !word.empty() && word.size() < 16 && std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isdigit(c); }) &&
-         !std::filesystem::exists(word);
+  return !word.empty() && word.size() < 16 &&
+         std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isdigit(c); }) && !std::filesystem::exists(word);
 }
 
 int run(const Arguments& arguments) {
@@ -86,7 +87,9 @@ int run(const Arguments& arguments) {
 
 Action declare_estimate(CLI::App& app, const std::vector<std::string>&) {
   auto arguments = std::make_shared<Arguments>();
-  app.add_option("points", arguments->points, "files of points, or the numbers of rows and columns")->type_name("POINTS")->required();
+  app.add_option("points", arguments->points, "files of points, or the numbers of rows and columns")
+      ->type_name("POINTS")
+      ->required();
   arguments->fit.declare(app);
   app.add_flag("--json", arguments->json, "one JSON document on standard output")->group("Output");
   app.footer(footer);

@@ -17,6 +17,7 @@
 #include "fit/resources.hpp"
 #include "fit/right_eigenvectors.hpp"
 #include "fit/rung_solver.hpp"
+#include "fit/trim.hpp"
 
 namespace fd {
 namespace {
@@ -55,7 +56,7 @@ std::string describe_separation(const Model& model, const std::vector<double>& s
   }
   if (near < components || near == model.modes() || model.eigenvalues[near] > clearly_below) return {};
   if (alone == near)
-    return fmt::format("{} nearly isolated {} the bandwidth down: leave {} out of the fit", near,
+    return fmt::format("{} nearly isolated {} the bandwidth down: leave {} out of the fit (--trim auto)", near,
                        near == 1 ? "row holds" : "rows hold", near == 1 ? "it" : "them");
   return fmt::format("the rows fall into {0} nearly separate components: try --components {0}", near + 1);
 }
@@ -111,9 +112,7 @@ void announce(const Forecast& forecast, ProgressWatch& watch) {
                          free > 0 ? fmt::format(" ({:.2g} GB are free)", free / 1e9) : ""));
 }
 
-}  // namespace
-
-Model fit(PointSource& source, const Options& wishes) {
+Model fit_all_rows(PointSource& source, const Options& wishes) {
   const auto started = std::chrono::steady_clock::now();
   check_options(wishes, source.rows());
   Options options = wishes;
@@ -160,6 +159,28 @@ Model fit(PointSource& source, const Options& wishes) {
   if (options.keep_points) model.points = centred_table(source, summary.mean, traits(model.precision).wide_panels);
   model.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   model.peak_rss_bytes = peak_resident_bytes();
+  return model;
+}
+
+}  // namespace
+
+Model fit(PointSource& source, const Options& options) {
+  check_options(options, source.rows());
+  const auto started = std::chrono::steady_clock::now();
+  if (options.trim <= 0 && !options.trim_isolated) return fit_all_rows(source, options);
+  ProgressWatch watch(options.observer);
+  watch.stage("trim", source.rows(), 0, 0);
+  const std::vector<std::size_t> left_out = rows_to_trim(source, options, watch);
+  if (left_out.empty()) {
+    watch.note("no row is isolated: nothing is left out");
+    return fit_all_rows(source, options);
+  }
+  SomeRows kept(source, other_rows(source.rows(), left_out));
+  Options with_points = options;
+  with_points.keep_points = true;
+  Model model = fit_all_rows(kept, with_points);
+  place_rows(model, source, left_out, options);
+  model.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   return model;
 }
 

@@ -23,7 +23,8 @@ bool keeps_doubles(const Options& options) {
 }
 
 SolverPlan plan_of(std::size_t rows, const Options& options) {
-  return plan_solver(options.modes, rows, keeps_doubles(options) ? 8 : 4, memory_budget(options) / 2, options.block, options.basis);
+  return plan_solver(options.modes, rows, keeps_doubles(options) ? 8 : 4, memory_budget(options) / 2, options.block,
+                     options.basis);
 }
 
 // Points that do not exist: normal, made where they are read.
@@ -154,7 +155,10 @@ const FitForecast::RungForecast* FitForecast::find(std::size_t n) const {
 double FitForecast::stage_seconds(const std::string& stage, std::size_t n) const {
   const RungForecast* rung = find(n);
   if (rung == nullptr) return 0;
-  return stage == "extend" ? rung->extend.seconds : stage == "probe" ? rung->probe.seconds : stage == "solve" ? rung->solve.seconds : 0;
+  return stage == "extend"  ? rung->extend.seconds
+         : stage == "probe" ? rung->probe.seconds
+         : stage == "solve" ? rung->solve.seconds
+                            : 0;
 }
 
 double FitForecast::seconds_after(const std::string& stage, std::size_t n, std::size_t probes) const {

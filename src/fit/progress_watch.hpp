@@ -93,7 +93,7 @@ class ProgressWatch final : public Watch {
   Progress now_;
   double pairs_ = 0;
   FitForecast forecast_;
-  std::size_t probes_ = 0;            // begun on this rung
+  std::size_t probes_ = 0;           // begun on this rung
   double expected_ = 0, taken_ = 0;  // seconds of the stages so far
   Clock::time_point began_ = Clock::now(), stage_began_ = began_, started_ = began_;
 };
