@@ -10,13 +10,11 @@
 #include "cli/exit_status.hpp"
 #include "cli/fit_arguments.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/memory.hpp"
 #include "cli/progress_display.hpp"
 #include "cli/provenance.hpp"
 #include "cli/summary.hpp"
 #include "cli/validators.hpp"
 #include "cli/verb.hpp"
-#include "fit/resources.hpp"
 #include "io/atomic_file.hpp"
 #include "io/open_points.hpp"
 
@@ -40,18 +38,6 @@ Examples:
   flashdiffusion fit cells.h5ad:/obsm/X_pca --sigma 2 -o model.h5
   flashdiffusion fit a.csv b.csv --epsilon 0.5 --epsilon-convention datafold --json -o model.h5
   cut -f 2-5 table.tsv | flashdiffusion fit - --beta 1 -o model.h5)";
-
-constexpr double worth_saying = 1e9;  // bytes
-
-void say_memory(const PointSource& source, const Options& options) {
-  const double needed = fit_memory_bytes(source.rows(), source.dimension(), options),
-               free = static_cast<double>(available_memory_bytes());
-  if (needed < worth_saying && (free == 0 || needed < 0.8 * free)) return;
-  std::string line =
-      fmt::format("{} rows, {} columns: about {} of memory are needed", source.rows(), source.dimension(), bytes_text(needed));
-  if (free > 0) line += fmt::format(", {} are free", bytes_text(free));
-  remark(line);
-}
 
 // The library knows rows and columns of points it cannot use, not where they came from.
 Model fit_named(PointSource& source, const std::vector<std::string>& files, const Options& options) {
@@ -78,12 +64,9 @@ int run(const Arguments& arguments, const std::vector<std::string>& command, con
     source = interruptible(open_points(arguments.points));
     inputs = describe_inputs(arguments.points);
   }
-  if (!arguments.quiet) {
-    if (options.modes < source->rows()) say_memory(*source, options);
-    if (options.beta)
-      for (const char* idle : {"--select", "--beta0", "--beta0-cap", "--beta-max", "--components"})
-        if (app.get_option(idle)->count() > 0) remark(fmt::format("note: {} has no effect where the bandwidth is given", idle));
-  }
+  if (!arguments.quiet && options.beta)
+    for (const char* idle : {"--select", "--beta0", "--beta0-cap", "--beta-max", "--components"})
+      if (app.get_option(idle)->count() > 0) remark(fmt::format("note: {} has no effect where the bandwidth is given", idle));
 
   ProgressDisplay display(arguments.quiet);
   options.observer = &display;

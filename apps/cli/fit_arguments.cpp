@@ -89,6 +89,11 @@ void FitArguments::declare(CLI::App& app) {
       ->capture_default_str()
       ->group(flow);
 
+  app.add_option("--trim", trim,
+                 "leave this fraction of the rows, the sparsest, out of the fit and place them afterwards; auto: isolated rows")
+      ->type_name("F")
+      ->group(flow);
+
   const char* work = "How it is computed";
   app.add_option("--precision", precision, "fp64, fp32, tf32 or bf16; a comma list is a cascade")
       ->type_name("P")
@@ -157,6 +162,12 @@ Options FitArguments::options() const {
   o.beta_max = beta_max;
   if (components == 0) refuse("--components", "0", "there is at least one component");
   o.components = components;
+  o.trim_isolated = trim == "auto";
+  if (!trim.empty() && !o.trim_isolated) {
+    o.trim = parse_number("--trim", trim, "must be a fraction below 0.5, or auto");
+    if (!(o.trim >= 0 && o.trim < 0.5))
+      refuse("--trim", trim, "must be a fraction below 0.5, or auto", "--trim 0.01 leaves out one row in a hundred");
+  }
   o.seed = seed;
   o.keep_points = !no_points;
   return o;
@@ -213,6 +224,7 @@ nlohmann::json to_json(const Options& o) {
           {"beta_max", number_or_null(o.beta_max)},
           {"components", o.components},
           {"seed", o.seed},
+          {"trim", o.trim_isolated ? nlohmann::json("auto") : nlohmann::json(o.trim)},
           {"keep_points", o.keep_points}};
 }
 

@@ -11,9 +11,9 @@
 #include "cli/console.hpp"
 #include "cli/exit_status.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/memory.hpp"
 #include "cli/summary.hpp"
 #include "cli/verb.hpp"
+#include "fit/forecast.hpp"
 #include "fit/resources.hpp"
 #include "io/open_points.hpp"
 

@@ -26,6 +26,7 @@ constexpr Verb verbs[] = {
     {"fit", "points in, diffusion map out: writes a model file", declare_fit},
     {"transform", "diffusion coordinates of new points", declare_transform},
     {"info", "what is in a model or a file of points", declare_info},
+    {"estimate", "time, memory and passes of a fit, before running it", declare_estimate},
     {"demo", "a complete fit on data it makes itself", declare_demo},
     {"selftest", "checks this build on this machine against the reference", declare_selftest},
     {"bench", "figures as ratios to this machine's own limits", declare_bench},
@@ -34,6 +35,7 @@ constexpr Verb verbs[] = {
 
 constexpr const char* footer = R"(Examples:
   flashdiffusion demo
+  flashdiffusion estimate points.npy -k 8
   flashdiffusion fit points.npy -k 8 -o model.h5
   flashdiffusion info model.h5
   flashdiffusion transform model.h5 new.csv -o coordinates.npy

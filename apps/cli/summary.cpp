@@ -1,6 +1,7 @@
 #include "cli/summary.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -15,6 +16,16 @@ std::string bandwidth_text(const Model& model, const std::string& origin) {
   std::string text = fmt::format("{:.6g}", model.beta);
   if (!origin.empty()) return text + fmt::format("  ({})", origin);
   if (model.sweep.size() > 1) text += fmt::format("  (chosen by the flow, {} probes)", model.sweep.size());
+  return text;
+}
+
+// Singer's rule for the bandwidth of least error has an exponent between 2 / (d + 6) and 2 / (d + 4).
+std::string exponent_text(const Model& model) {
+  std::string text = fmt::format("beta ~ n^{:.3f}", model.beta_exponent);
+  if (std::isfinite(model.beta_exponent_error)) text += fmt::format(" +- {:.3f}", model.beta_exponent_error);
+  text += " over the samples";
+  const double d = model.sweep.empty() ? 0 : model.sweep.back().d_hat;
+  if (d > 0) text += fmt::format("; Singer's rule for d = {:.1f}: {:.3f} to {:.3f}", d, 2 / (d + 6), 2 / (d + 4));
   return text;
 }
 
@@ -59,6 +70,7 @@ std::string summary_text(const Model& model, const std::string& origin) {
   std::string text;
   text += row_text("points", fmt::format("{} rows, {} columns", model.n, model.dimension));
   text += row_text("beta", bandwidth_text(model, origin));
+  if (std::isfinite(model.beta_exponent)) text += row_text("", exponent_text(model));
   text += row_text("alpha", fmt::format("{:g}", model.alpha));
   text += row_text("precision", precision_name(model.precision));
   text += row_text("modes", fmt::format("{}, {}", model.modes(), model.converged ? "all converged" : "not all converged"));
@@ -95,6 +107,8 @@ nlohmann::ordered_json summary_json(const Model& model) {
           {"eigenvalues", model.eigenvalues},
           {"residuals", model.residuals},
           {"sweep", sweep_json(model)},
+          {"beta_exponent", model.beta_exponent},
+          {"beta_exponent_error", model.beta_exponent_error},
           {"passes", model.passes},
           {"full_passes", model.full_passes},
           {"columns", model.columns},

@@ -21,6 +21,7 @@ struct Verb {
 Action declare_fit(CLI::App& app, const std::vector<std::string>& command);
 Action declare_transform(CLI::App& app, const std::vector<std::string>& command);
 Action declare_info(CLI::App& app, const std::vector<std::string>& command);
+Action declare_estimate(CLI::App& app, const std::vector<std::string>& command);
 Action declare_demo(CLI::App& app, const std::vector<std::string>& command);
 Action declare_bench(CLI::App& app, const std::vector<std::string>& command);
 Action declare_selftest(CLI::App& app, const std::vector<std::string>& command);

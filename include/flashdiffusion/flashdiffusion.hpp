@@ -2,6 +2,7 @@
 #pragma once
 
 #include <flashdiffusion/error.hpp>
+#include <flashdiffusion/estimate.hpp>
 #include <flashdiffusion/fit.hpp>
 #include <flashdiffusion/kernel_product.hpp>
 #include <flashdiffusion/model.hpp>

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,10 @@ struct Model {
   std::vector<double> mean;         // of the input columns
   Table points;                     // n × dimension, mean subtracted; empty when the fit was told not to keep them
   std::vector<Probe> sweep;
+  // beta ~ n^exponent over the rungs of the ladder (Singer: 2 / (d + 4) to 2 / (d + 6)); NaN for fewer than two, its standard error for
+  // fewer than three.
+  double beta_exponent = std::numeric_limits<double>::quiet_NaN();
+  double beta_exponent_error = std::numeric_limits<double>::quiet_NaN();
   std::string provenance;       // JSON
   std::size_t passes = 0;       // sweeps over a kernel, mass sweeps included
   std::size_t full_passes = 0;  // those at the full n

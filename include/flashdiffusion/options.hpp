@@ -57,6 +57,8 @@ struct Options {
   std::optional<double> beta0_cap = 0.1;  // the paper's cap on it; nothing: uncapped
   std::optional<double> beta_max;
   std::size_t components = 1;  // the Perron gap is judged past this many components
+  double trim = 0;             // fraction of the rows, the sparsest, left out of the fit and placed by extension
+  bool trim_isolated = false;  // instead: the rows that are isolated where the rest is not, at most 2 in 100
   std::uint64_t seed = 42;
   bool keep_points = true;  // the model carries its points (transform needs them)
   Observer* observer = nullptr;

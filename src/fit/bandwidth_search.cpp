@@ -5,14 +5,11 @@
 
 #include <fmt/format.h>
 
+#include "fit/forecast.hpp"
 #include "flow/flow.hpp"
-#include "flow/ladder.hpp"
 
 namespace fd {
 namespace {
-
-constexpr double ladder_ratio = 4;
-constexpr std::size_t least_rung = 1024;
 
 // The flow at work: rungs in ascending order, one history each.
 class Search {
@@ -20,7 +17,7 @@ class Search {
   explicit Search(FitContext& context) : context_(context), options_(context.options) {}
 
   FinalSolution run() {
-    const auto ladder = plan();
+    const auto ladder = fit_rungs(context_.summary.rows, options_);
     for (const Rung& rung : ladder) {
       const bool last = &rung == &ladder.back();
       std::vector<std::size_t> rows;
@@ -43,12 +40,6 @@ class Search {
   }
 
  private:
-  std::vector<Rung> plan() const {
-    const std::size_t n = context_.summary.rows;
-    const std::size_t smallest = options_.ladder ? std::max<std::size_t>(least_rung, 8 * (options_.modes + 1)) : n;
-    return rungs(n, std::min(smallest, n), ladder_ratio, options_.precision);
-  }
-
   // Do smaller samples say where the full N's minimum is? Three optima give an exponent and what it is worth; with fewer the
   // full N is small and is searched itself. The paper's and the continuation's sweeps start anew on every rung.
   bool carried() const {
@@ -131,6 +122,8 @@ class Search {
                                       step.boundary.empty() ? "no admissible bandwidth" : step.boundary, step.reason);
     if (std::isfinite(step.unconstrained_minimiser) && std::abs(step.unconstrained_minimiser / step.beta - 1) > 0.02)
       verdict += fmt::format("; the potential alone has its minimum at {:.5g}", step.unconstrained_minimiser);
+    if (step.kind == Step::Kind::accept && (optima_.empty() || optima_.back().first < current_->size()))
+      optima_.emplace_back(current_->size(), step.beta);
     return pack(step.beta, std::move(solution), verdict, step.kind == Step::Kind::accept && step.boundary != "edge");
   }
 
@@ -140,6 +133,7 @@ class Search {
     final.solution = std::move(solution);
     final.verdict = std::move(verdict);
     final.admissible = admissible;
+    final.exponent = fit_exponent(optima_);
     final.full_passes = current_->passes() - current_->extension_passes();
     final.rung = std::move(current_);
     final.passes = passes_ + final.rung->passes();

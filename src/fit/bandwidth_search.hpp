@@ -1,11 +1,13 @@
 // From points to a solved rung at the full N: at a bandwidth that was given, or at one found by the flow over the ladder.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "fit/rung_solver.hpp"
+#include "flow/ladder.hpp"
 
 namespace fd {
 
@@ -16,6 +18,7 @@ struct FinalSolution {
   std::vector<Probe> sweep;          // every probe of every rung, the final one last
   std::string verdict;               // what made the bandwidth, for a human; empty when it was given
   bool admissible = true;            // an interior minimum, or a bandwidth that was given
+  Exponent exponent = {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
   std::size_t passes = 0, full_passes = 0, columns = 0;
 };
 

@@ -12,37 +12,15 @@
 
 #include "fit/bandwidth_search.hpp"
 #include "fit/centred_source.hpp"
+#include "fit/check_options.hpp"
+#include "fit/forecast.hpp"
 #include "fit/resources.hpp"
 #include "fit/right_eigenvectors.hpp"
 #include "fit/rung_solver.hpp"
+#include "fit/trim.hpp"
 
 namespace fd {
 namespace {
-
-void check(const Options& options, const PointSource& source) {
-  const auto refuse = [](const std::string& what, const std::string& hint) { throw Error(Failure::misuse, what, hint); };
-  if (options.modes == 0) refuse("the number of modes must be at least 1", "use --modes 8, say");
-  if (!(options.alpha >= 0 && options.alpha <= 1))
-    refuse(fmt::format("alpha = {} is outside [0, 1]", options.alpha), "0, 0.5 and 1 are usual");
-  if (options.beta && !(*options.beta > 0 && std::isfinite(*options.beta)))
-    refuse(fmt::format("beta = {} is not a positive number", *options.beta), "leave it out to let the data choose");
-  if (!(options.tolerance > 0))
-    refuse(fmt::format("tolerance = {} is not a positive number", options.tolerance), "1e-5 is the default");
-  if (options.precision.empty()) refuse("no precision was given", "use fp32");
-  if (source.rows() < 3)
-    throw Error(Failure::input, fmt::format("{} points are too few", source.rows()), "a diffusion map needs at least 3");
-  if (options.modes >= source.rows())
-    refuse(fmt::format("{} modes were asked for, but {} points have at most {} nontrivial ones", options.modes, source.rows(),
-                       source.rows() - 1),
-           "ask for fewer modes");
-}
-
-// Everything that is held at once: points twice, the basis and its image, sums in fp64.
-std::size_t default_memory(const Options& options) {
-  if (options.memory_bytes > 0) return options.memory_bytes;
-  const std::uint64_t free = available_memory_bytes();
-  return free > 0 ? static_cast<std::size_t>(0.8 * static_cast<double>(free)) : std::size_t{8} << 30;
-}
 
 // Modes that live on a few rows, and the rows (counted from 1) that carry most of them. v: rows × k, row-major.
 std::string describe_localised(const std::vector<double>& v, const std::vector<double>& support, std::size_t rows) {
@@ -78,7 +56,7 @@ std::string describe_separation(const Model& model, const std::vector<double>& s
   }
   if (near < components || near == model.modes() || model.eigenvalues[near] > clearly_below) return {};
   if (alone == near)
-    return fmt::format("{} nearly isolated {} the bandwidth down: leave {} out of the fit", near,
+    return fmt::format("{} nearly isolated {} the bandwidth down: leave {} out of the fit (--trim auto)", near,
                        near == 1 ? "row holds" : "rows hold", near == 1 ? "it" : "them");
   return fmt::format("the rows fall into {0} nearly separate components: try --components {0}", near + 1);
 }
@@ -122,17 +100,32 @@ std::string describe(const Model& model, const Options& options, SolverOutcome o
                      reached, model.modes(), options.tolerance, worst);
 }
 
-}  // namespace
+constexpr std::size_t worth_forecasting = 8192;  // rows: below, a fit is over before it has been measured
 
-Model fit(PointSource& source, const Options& wishes) {
+void announce(const Forecast& forecast, ProgressWatch& watch) {
+  constexpr double long_seconds = 10, much_memory = 1e9;
+  const double free = static_cast<double>(available_memory_bytes());
+  if (forecast.seconds < long_seconds && forecast.memory_bytes < much_memory) return;
+  watch.note(fmt::format("expected: about {:.2g} {}, {} passes, {} of them over all rows, {:.2g} GB of memory{}",
+                         forecast.seconds < 120 ? forecast.seconds : forecast.seconds / 60, forecast.seconds < 120 ? "s" : "min",
+                         forecast.passes, forecast.full_passes, forecast.memory_bytes / 1e9,
+                         free > 0 ? fmt::format(" ({:.2g} GB are free)", free / 1e9) : ""));
+}
+
+Model fit_all_rows(PointSource& source, const Options& wishes) {
   const auto started = std::chrono::steady_clock::now();
-  check(wishes, source);
+  check_options(wishes, source.rows());
   Options options = wishes;
-  options.memory_bytes = default_memory(options);
+  options.memory_bytes = memory_budget(options);
   ProgressWatch watch(options.observer);
   watch.stage("reading", source.rows(), 0, options.modes);
   const PointSummary summary = summarise(source);
   auto backend = make_backend({options.backend, options.isa, options.threads});
+  if (summary.rows >= worth_forecasting) {
+    const FitForecast forecast = forecast_fit(*backend, source, summary, options);
+    watch.expect(forecast);
+    announce(forecast.total(), watch);
+  }
   Comm single_process;
   PotentialRules potential;
   potential.modes = options.modes;
@@ -149,6 +142,8 @@ Model fit(PointSource& source, const Options& wishes) {
   FinalSolution final = options.beta ? solve_at(context, *options.beta) : search_bandwidth(context);
   model.beta = final.beta;
   model.sweep = std::move(final.sweep);
+  model.beta_exponent = final.exponent.value;
+  model.beta_exponent_error = final.exponent.uncertainty;
   model.passes = final.passes;
   model.full_passes = final.full_passes;
   model.columns = final.columns;
@@ -164,6 +159,28 @@ Model fit(PointSource& source, const Options& wishes) {
   if (options.keep_points) model.points = centred_table(source, summary.mean, traits(model.precision).wide_panels);
   model.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   model.peak_rss_bytes = peak_resident_bytes();
+  return model;
+}
+
+}  // namespace
+
+Model fit(PointSource& source, const Options& options) {
+  check_options(options, source.rows());
+  const auto started = std::chrono::steady_clock::now();
+  if (options.trim <= 0 && !options.trim_isolated) return fit_all_rows(source, options);
+  ProgressWatch watch(options.observer);
+  watch.stage("trim", source.rows(), 0, 0);
+  const std::vector<std::size_t> left_out = rows_to_trim(source, options, watch);
+  if (left_out.empty()) {
+    watch.note("no row is isolated: nothing is left out");
+    return fit_all_rows(source, options);
+  }
+  SomeRows kept(source, other_rows(source.rows(), left_out));
+  Options with_points = options;
+  with_points.keep_points = true;
+  Model model = fit_all_rows(kept, with_points);
+  place_rows(model, source, left_out, options);
+  model.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   return model;
 }
 

@@ -31,4 +31,10 @@ std::uint64_t peak_resident_bytes() {
 
 std::uint64_t available_memory_bytes() { return proc_kilobytes("/proc/meminfo", "MemAvailable"); }
 
+std::size_t memory_budget(const Options& options) {
+  if (options.memory_bytes > 0) return options.memory_bytes;
+  const std::uint64_t free = available_memory_bytes();
+  return free > 0 ? static_cast<std::size_t>(0.8 * static_cast<double>(free)) : std::size_t{8} << 30;
+}
+
 }  // namespace fd

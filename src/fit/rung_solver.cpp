@@ -3,14 +3,11 @@
 #include <chrono>
 #include <cmath>
 
+#include "fit/forecast.hpp"
 #include "solver/plan.hpp"
 
 namespace fd {
 namespace {
-
-// A warm start carries 16 vectors beyond the modes or a few more, so that with one witness its first pass is a whole number
-// of eights wide.
-std::size_t carried_beyond(std::size_t modes) { return (modes + 1 + 16 + 7) / 8 * 8 - modes - 1; }
 
 constexpr double carried_tolerance = 1e-3;  // an extension to other rows is no better than this
 

@@ -152,6 +152,8 @@ Model read_model(const std::string& path, bool with_arrays) {
   model.outcome = in.text_attribute("/", "outcome");
   model.perron = in.real_attribute("/", "perron");
   model.perron_residual = in.real_attribute("/", "perron_residual");
+  model.beta_exponent = in.real_attribute("/", "beta_exponent");
+  model.beta_exponent_error = in.real_attribute("/", "beta_exponent_error");
   model.passes = count("passes");
   model.full_passes = count("full_passes");
   model.columns = count("columns");
@@ -199,6 +201,8 @@ void save_model(const Model& model, const std::string& path) {
   out.attribute("/", "outcome", model.outcome);
   out.attribute("/", "perron", model.perron);
   out.attribute("/", "perron_residual", model.perron_residual);
+  out.attribute("/", "beta_exponent", model.beta_exponent);
+  out.attribute("/", "beta_exponent_error", model.beta_exponent_error);
   out.attribute("/", "passes", signed_count(model.passes));
   out.attribute("/", "full_passes", signed_count(model.full_passes));
   out.attribute("/", "columns", signed_count(model.columns));

@@ -236,10 +236,13 @@ class Iteration {
     values_.push(basis_.values(), modes_);
   }
 
-  // From a random start every pass is a whole block; a good warm start needs only what has not converged.
+  // From a random start every pass is a whole block; a good warm start needs only what has not converged. With the witnesses that is
+  // a width the kernel takes whole: 4, or a number of eights.
   std::size_t step_width() const {
-    return warm_ && narrow_ ? std::clamp(unconverged_, std::min(options_.narrow, options_.block), options_.block)
-                            : options_.block;
+    if (!warm_ || !narrow_) return options_.block;
+    const std::size_t needed = unconverged_ + options_.witnesses;
+    const std::size_t whole = std::min(options_.block + 8, needed <= 4 ? std::size_t{4} : (needed + 7) / 8 * 8);
+    return whole - std::min(whole - 1, options_.witnesses);
   }
 
   // Half of the basis is kept, and never less than what is wanted and carried: a restart that keeps little forgets much.

@@ -30,7 +30,6 @@ struct SolverOptions {
   std::size_t modes = 16;
   std::size_t carry = 0;    // further Ritz vectors to return, for a warm start elsewhere
   std::size_t block = 16;   // columns of a pass from a cold start
-  std::size_t narrow = 3;   // least columns of a pass from a warm start, beside the witnesses
   std::size_t basis = 128;  // columns of V before a restart
   std::size_t most_passes = 100;
   double tolerance = 1e-5;   // on each residual, relative to the largest eigenvalue's scale (1 for a diffusion operator)

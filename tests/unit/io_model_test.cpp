@@ -23,6 +23,8 @@ Model sample(bool wide = false) {
   model.outcome = "all pairs converged · β fixed";
   model.perron = 1 - 1e-9;
   model.perron_residual = 3e-8;
+  model.beta_exponent = 0.17;
+  model.beta_exponent_error = 0.01;
   model.eigenvalues = {0.9, 0.5};
   model.residuals = {1e-6, 2e-6};
   model.psi = Table(5, 2, wide);
@@ -84,6 +86,8 @@ void expect_equal(const Model& a, const Model& b, bool with_arrays = true) {
   EXPECT_EQ(a.outcome, b.outcome);
   EXPECT_EQ(a.perron, b.perron);
   EXPECT_EQ(a.perron_residual, b.perron_residual);
+  EXPECT_EQ(a.beta_exponent, b.beta_exponent);
+  EXPECT_EQ(a.beta_exponent_error, b.beta_exponent_error);
   EXPECT_EQ(a.eigenvalues, b.eigenvalues);
   EXPECT_EQ(a.residuals, b.residuals);
   EXPECT_EQ(a.mean, b.mean);

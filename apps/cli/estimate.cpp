@@ -1,0 +1,99 @@
+// flashdiffusion estimate: time, memory and passes of a fit on this machine, before running it.
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <memory>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <flashdiffusion/error.hpp>
+#include <flashdiffusion/estimate.hpp>
+
+#include "cli/console.hpp"
+#include "cli/exit_status.hpp"
+#include "cli/fit_arguments.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/summary.hpp"
+#include "cli/verb.hpp"
+#include "fit/resources.hpp"
+#include "io/open_points.hpp"
+
+namespace fd::cli {
+namespace {
+
+struct Arguments {
+  FitArguments fit;
+  std::vector<std::string> points;
+  bool json = false;
+};
+
+constexpr const char* footer =
+    R"(Either files of points as for fit, or two numbers: rows and columns of points that do not exist yet.
+
+Examples:
+  flashdiffusion estimate points.npy -k 8
+  flashdiffusion estimate 1000000 32 -k 8
+  flashdiffusion estimate points.npy --beta 0.5 -k 64 --precision fp64)";
+
+bool is_count(const std::string& word) {
+  return !word.empty() && word.size() < 16 &&
+         std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isdigit(c); }) && !std::filesystem::exists(word);
+}
+
+int run(const Arguments& arguments) {
+  LeaveAtOnce reading;
+  const Options options = arguments.fit.options();
+  Forecast forecast;
+  std::size_t rows = 0, dimension = 0;
+  if (arguments.points.size() == 2 && is_count(arguments.points[0]) && is_count(arguments.points[1])) {
+    rows = std::stoull(arguments.points[0]);
+    dimension = std::stoull(arguments.points[1]);
+    if (dimension == 0) throw Error(Failure::misuse, "points need at least one column", "for instance: estimate 100000 32");
+    forecast = estimate(rows, dimension, options);
+  } else {
+    const auto source = open_points(arguments.points);
+    rows = source->rows();
+    dimension = source->dimension();
+    forecast = estimate(*source, options);
+  }
+  const double free = static_cast<double>(available_memory_bytes());
+  if (arguments.json) {
+    const nlohmann::ordered_json document = {{"n", rows},
+                                             {"dimension", dimension},
+                                             {"modes", options.modes},
+                                             {"seconds", forecast.seconds},
+                                             {"memory_bytes", static_cast<std::uint64_t>(forecast.memory_bytes)},
+                                             {"free_bytes", static_cast<std::uint64_t>(free)},
+                                             {"passes", forecast.passes},
+                                             {"full_passes", forecast.full_passes},
+                                             {"columns", forecast.columns},
+                                             {"pairs_per_second", forecast.pairs_per_second}};
+    print_result(document.dump(2) + "\n");
+    return done;
+  }
+  std::string text = row_text("points", fmt::format("{} rows, {} columns", rows, dimension));
+  text += row_text("passes", fmt::format("about {} over the kernel, {} of them over all rows, {} columns", forecast.passes,
+                                         forecast.full_passes, forecast.columns));
+  text += row_text("time", fmt::format("about {}, to within a factor of two ({:.3g} Gpairs/s with one vector)",
+                                       duration_text(forecast.seconds), forecast.pairs_per_second / 1e9));
+  text += row_text("memory", fmt::format("about {}{}", bytes_text(forecast.memory_bytes),
+                                         free > 0 ? fmt::format("; {} are free", bytes_text(free)) : ""));
+  print_result(text);
+  return done;
+}
+
+}  // namespace
+
+Action declare_estimate(CLI::App& app, const std::vector<std::string>&) {
+  auto arguments = std::make_shared<Arguments>();
+  app.add_option("points", arguments->points, "files of points, or the numbers of rows and columns")
+      ->type_name("POINTS")
+      ->required();
+  arguments->fit.declare(app);
+  app.add_flag("--json", arguments->json, "one JSON document on standard output")->group("Output");
+  app.footer(footer);
+  return [arguments] { return run(*arguments); };
+}
+
+}  // namespace fd::cli

@@ -1,0 +1,200 @@
+#include "fit/forecast.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include "base/random.hpp"
+#include "fit/centred_source.hpp"
+#include "fit/check_options.hpp"
+#include "fit/resources.hpp"
+#include "solver/plan.hpp"
+
+namespace fd {
+namespace {
+
+constexpr double ladder_ratio = 4;
+constexpr std::size_t least_rung = 1024, sample_rows = 2048;
+constexpr std::size_t narrow_columns = 2, wide_columns = 24;  // widths at which a pass is timed
+
+bool keeps_doubles(const Options& options) {
+  return std::any_of(options.precision.begin(), options.precision.end(), [](Precision p) { return traits(p).wide_panels; });
+}
+
+SolverPlan plan_of(std::size_t rows, const Options& options) {
+  return plan_solver(options.modes, rows, keeps_doubles(options) ? 8 : 4, memory_budget(options) / 2, options.block,
+                     options.basis);
+}
+
+// Points that do not exist: normal, made where they are read.
+class RandomSource final : public PointSource {
+ public:
+  RandomSource(std::size_t rows, std::size_t dimension) : rows_(rows), dimension_(dimension) {}
+  std::size_t rows() const override { return rows_; }
+  std::size_t dimension() const override { return dimension_; }
+  void read(std::size_t first, std::size_t count, double* out) override {
+    for (std::size_t i = 0; i < count * dimension_; ++i) out[i] = random_.normal(first * dimension_ + i);
+  }
+
+ private:
+  std::size_t rows_, dimension_;
+  Random random_{1, 0};
+};
+
+}  // namespace
+
+// A row costs its points twice (as loaded, and scaled by the bandwidth of a pass), the Lanczos basis and its image, a block of input,
+// weights and sums of a pass, the modes and those carried beyond them, and mass, degree and scale in double. Nothing grows faster
+// than the number of rows. The last factor is what the allocator keeps of what was freed, measured at 1.25 to 1.35.
+double fit_memory_bytes(std::size_t rows, std::size_t dimension, const Options& options) {
+  const SolverPlan plan = plan_of(rows, options);
+  const std::size_t value = keeps_doubles(options) ? 8 : 4;
+  const std::size_t points = 2 * value * (dimension + 1);
+  const std::size_t panels = value * (2 * std::min(plan.basis, rows) + 3 * plan.block) + 8 * plan.block;
+  const std::size_t modes = value * 2 * (options.modes + carried_beyond(options.modes)) + 8 * 2 * options.modes;
+  constexpr std::size_t sums = 8 * 6;
+  constexpr double program = 2e7, kept = 1.3;
+  return kept * static_cast<double>(rows) * static_cast<double>(points + panels + modes + sums) + program;
+}
+
+std::size_t carried_beyond(std::size_t modes) { return (modes + 1 + 16 + 7) / 8 * 8 - modes - 1; }
+
+std::vector<Rung> fit_rungs(std::size_t rows, const Options& options) {
+  if (options.beta) return {{rows, options.precision.back()}};
+  const std::size_t smallest = options.ladder ? std::max<std::size_t>(least_rung, 8 * (options.modes + 1)) : rows;
+  return rungs(rows, std::min(smallest, rows), ladder_ratio, options.precision);
+}
+
+PassCost measure_pass_cost(Backend& backend, PointSource& sample, Precision precision, double beta) {
+  using Clock = std::chrono::steady_clock;
+  const auto points = backend.load(sample, precision);
+  const std::size_t n = points->rows();
+  const double pairs = 0.5 * static_cast<double>(n) * static_cast<double>(n);
+  const auto time = [&](std::size_t columns) {
+    auto in = backend.panel(n, columns, precision), out = backend.panel(n, columns, precision);
+    backend.randomize(*in, 1, 0);
+    double fastest = std::numeric_limits<double>::infinity(), spent = 0;
+    for (int repeat = 0; repeat < 5 || (spent < 0.02 && repeat < 50); ++repeat) {
+      const auto start = Clock::now();
+      backend.xgemm(beta, *points, *in, *out, nullptr);
+      const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+      fastest = std::min(fastest, seconds);
+      spent += seconds;
+      if (spent > 1) break;
+    }
+    return fastest / pairs;
+  };
+  const double narrow = time(narrow_columns), wide = time(wide_columns);
+  PassCost cost;
+  cost.by_column = std::max(0.0, (wide - narrow) / static_cast<double>(wide_columns - narrow_columns));
+  cost.fixed = std::max(0.1 * narrow, narrow - cost.by_column * static_cast<double>(narrow_columns));
+  return cost;
+}
+
+FitForecast::FitForecast(std::size_t rows, std::size_t dimension, const Options& options, PassCost cost) {
+  const std::size_t modes = options.modes, warm = modes + 1 + carried_beyond(modes);
+  const std::size_t narrow = modes < 4 ? 4 : std::min<std::size_t>(plan_of(rows, options).block + 8, (modes + 8) / 8 * 8);
+  const double digits = std::max(1.0, -std::log10(options.tolerance));
+  const auto ladder = fit_rungs(rows, options);
+  const bool follows_minimum = options.select == Select::robust || options.select == Select::minimum;
+
+  for (std::size_t r = 0; r < ladder.size(); ++r) {
+    RungForecast rung;
+    rung.n = ladder[r].n;
+    const bool cold = r == 0, last = r + 1 == ladder.size();
+    const double pairs = 0.5 * static_cast<double>(rung.n) * static_cast<double>(rung.n);
+    const std::size_t block = plan_of(rung.n, options).block;
+    const auto sweep = [&](StageForecast& stage, std::size_t columns, double count) {
+      const auto passes = static_cast<std::size_t>(std::lround(count));
+      stage.passes += passes;
+      stage.columns += passes * columns;
+      stage.seconds += static_cast<double>(passes) * cost.seconds(pairs, static_cast<double>(columns));
+    };
+    const auto begin = [&](StageForecast& stage, bool from_nothing) {  // mass, then degree, with the images of a warm start
+      sweep(stage, 2, 1);
+      sweep(stage, from_nothing ? 1 : warm, 1);
+    };
+    if (!cold) {
+      rung.extend.passes = 1;
+      rung.extend.columns = warm;
+      rung.extend.seconds =
+          cost.seconds(static_cast<double>(rung.n) * static_cast<double>(ladder[r - 1].n), 0.5 * static_cast<double>(warm));
+    }
+    // probes from experience: a search begins with five, goes on with three; where three rungs are known the full n needs none
+    const bool carried = follows_minimum && r >= 3 && last;
+    if (!options.beta) rung.probes = carried ? 0 : follows_minimum ? (cold ? 5 : 3) : 8;
+    begin(rung.probe, false);
+    sweep(rung.probe, narrow, modes > 24 ? 2 : 1);
+    begin(rung.solve, options.beta.has_value());
+    if (options.beta) sweep(rung.solve, block, 4 * digits);
+    else if (last) sweep(rung.solve, narrow, 2 * (digits - 1) * (1 + static_cast<double>(modes) / 40));
+    else sweep(rung.solve, narrow, 2);
+
+    const auto add = [&](const StageForecast& stage, std::size_t times, bool over_all_rows) {
+      total_.seconds += static_cast<double>(times) * stage.seconds;
+      total_.passes += times * stage.passes;
+      total_.columns += times * stage.columns;
+      if (over_all_rows && rung.n == rows) total_.full_passes += times * stage.passes;
+    };
+    add(rung.extend, 1, false);
+    add(rung.probe, rung.probes, true);
+    add(rung.solve, 1, true);
+    rungs_.push_back(rung);
+  }
+  total_.memory_bytes = fit_memory_bytes(rows, dimension, options);
+  total_.pairs_per_second = 1 / cost.seconds(1, 1);
+}
+
+const FitForecast::RungForecast* FitForecast::find(std::size_t n) const {
+  for (const RungForecast& rung : rungs_)
+    if (rung.n == n) return &rung;
+  return nullptr;
+}
+
+double FitForecast::stage_seconds(const std::string& stage, std::size_t n) const {
+  const RungForecast* rung = find(n);
+  if (rung == nullptr) return 0;
+  return stage == "extend"  ? rung->extend.seconds
+         : stage == "probe" ? rung->probe.seconds
+         : stage == "solve" ? rung->solve.seconds
+                            : 0;
+}
+
+double FitForecast::seconds_after(const std::string& stage, std::size_t n, std::size_t probes) const {
+  double seconds = 0;
+  for (const RungForecast& rung : rungs_) {
+    if (rung.n < n) continue;
+    if (rung.n > n) seconds += rung.extend.seconds;
+    else if (stage == "solve") continue;
+    const std::size_t left = rung.n > n ? rung.probes : rung.probes - std::min(rung.probes, probes);
+    seconds += static_cast<double>(left) * rung.probe.seconds + rung.solve.seconds;
+  }
+  return seconds;
+}
+
+FitForecast forecast_fit(Backend& backend, PointSource& points, const PointSummary& summary, const Options& options) {
+  CentredSource sample(points, summary, nested_sample(points.rows(), std::min(points.rows(), sample_rows), options.seed));
+  const double beta = options.beta.value_or(2 / summary.mean_square);
+  const PassCost cost = measure_pass_cost(backend, sample, options.precision.back(), beta);
+  return {points.rows(), summary.varying.size(), options, cost};
+}
+
+Forecast estimate(PointSource& points, const Options& options) {
+  check_options(options, points.rows());
+  // a summary of the sample alone: a file of any size is told in no time
+  const auto rows = nested_sample(points.rows(), std::min(points.rows(), sample_rows), options.seed);
+  std::vector<double> values(rows.size() * points.dimension());
+  for (std::size_t i = 0; i < rows.size(); ++i) points.read(rows[i], 1, values.data() + i * points.dimension());
+  ViewSource sample(PointsView(values.data(), rows.size(), points.dimension()));
+  const PointSummary summary = summarise(sample);
+  const auto backend = make_backend({options.backend, options.isa, options.threads});
+  return forecast_fit(*backend, points, summary, options).total();
+}
+
+Forecast estimate(std::size_t rows, std::size_t dimension, const Options& options) {
+  RandomSource source(rows, dimension);
+  return estimate(source, options);
+}
+
+}  // namespace fd

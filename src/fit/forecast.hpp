@@ -1,0 +1,66 @@
+// What a fit is made of, stage by stage, and what that takes: known before the fit, and held against it while it runs.
+//
+// Work is counted in passes: n^2 pairs each, at a cost fixed + by_column × width a pair that is measured on a sample. How many passes a
+// stage takes is experience, corrected while a fit runs by what its stages did take.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <flashdiffusion/estimate.hpp>
+
+#include "device/backend.hpp"
+#include "fit/centred_source.hpp"
+#include "flow/ladder.hpp"
+
+namespace fd {
+
+// The rungs a fit climbs; one, where the bandwidth is given or the ladder is not wanted.
+std::vector<Rung> fit_rungs(std::size_t rows, const Options& options);
+
+// Vectors a warm start carries beyond the modes: 16 or a few more, so that with one witness its first pass is a whole number of eights
+// wide.
+std::size_t carried_beyond(std::size_t modes);
+
+// Seconds an unordered pair of points, by the width of the pass.
+struct PassCost {
+  double fixed = 0, by_column = 0;
+  double seconds(double pairs, double columns) const { return pairs * (fixed + by_column * columns); }
+};
+PassCost measure_pass_cost(Backend& backend, PointSource& sample, Precision precision, double beta);
+
+struct StageForecast {
+  double seconds = 0;
+  std::size_t passes = 0, columns = 0;
+};
+
+class FitForecast {
+ public:
+  FitForecast() = default;
+  FitForecast(std::size_t rows, std::size_t dimension, const Options& options, PassCost cost);
+
+  Forecast total() const { return total_; }
+  bool known() const { return !rungs_.empty(); }
+  // One stage ("extend", "probe", "solve") on a rung of n rows, and all that follows it when `probes` have been begun there.
+  double stage_seconds(const std::string& stage, std::size_t n) const;
+  double seconds_after(const std::string& stage, std::size_t n, std::size_t probes) const;
+
+ private:
+  struct RungForecast {
+    std::size_t n = 0, probes = 0;
+    StageForecast extend, probe, solve;
+  };
+  const RungForecast* find(std::size_t n) const;
+
+  std::vector<RungForecast> rungs_;
+  Forecast total_;
+};
+
+// Measures on a sample of the points.
+FitForecast forecast_fit(Backend& backend, PointSource& points, const PointSummary& summary, const Options& options);
+
+// Of a fit at its peak.
+double fit_memory_bytes(std::size_t rows, std::size_t dimension, const Options& options);
+
+}  // namespace fd

@@ -1,0 +1,143 @@
+#include "fit/trim.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include <flashdiffusion/error.hpp>
+
+#include "device/backend.hpp"
+#include "fit/centred_source.hpp"
+#include "fit/nystrom.hpp"
+#include "flow/ladder.hpp"
+
+namespace fd {
+namespace {
+
+constexpr std::size_t sample_rows = 4096;
+constexpr double neighbours = 0.01;         // of the sample, in reach of the median row, and at least 8
+constexpr double isolated_mass = 1e-4;      // of the median row's
+constexpr double isolated_fraction = 0.02;  // of all rows at most: where more are sparse, sparse is what the data are
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+std::vector<double> row_sums(Backend& backend, const Points& x, const Points* z, double beta, Watch& watch) {
+  auto ones = backend.panel(z != nullptr ? z->rows() : x.rows(), 1, x.precision()),
+       sums = backend.panel(x.rows(), 1, x.precision());
+  const std::vector<double> host(ones->rows(), 1.0);
+  backend.upload(nullptr, host.data(), *ones);
+  if (z != nullptr) backend.xgemm(beta, x, *z, *ones, *sums, &watch);
+  else backend.xgemm(beta, x, *ones, *sums, &watch);
+  std::vector<double> out(x.rows());
+  backend.download(&x, *sums, out.data());
+  return out;
+}
+
+// The mass falls as beta grows: steps of 8, then halving of the interval in log beta.
+double beta_of_some_neighbours(Backend& backend, const Points& sample, double start, Watch& watch) {
+  const double wanted = std::max(8.0, neighbours * static_cast<double>(sample.rows()));
+  const auto dense = [&](double beta) { return median(row_sums(backend, sample, nullptr, beta, watch)) > wanted; };
+  double low = start, high = start;
+  for (int step = 0; step < 40 && !dense(low); ++step) low /= 8;
+  for (int step = 0; step < 40 && dense(high); ++step) high *= 8;
+  for (int step = 0; step < 6; ++step) {
+    const double middle = std::sqrt(low * high);
+    (dense(middle) ? low : high) = middle;
+  }
+  return std::sqrt(low * high);
+}
+
+}  // namespace
+
+std::vector<std::size_t> rows_to_trim(PointSource& source, const Options& options, Watch& watch) {
+  const std::size_t n = source.rows();
+  const PointSummary summary = summarise(source);
+  const auto backend = make_backend({options.backend, options.isa, options.threads});
+  const std::vector<std::size_t> chosen = nested_sample(n, std::min(n, sample_rows), options.seed);
+  CentredSource some(source, summary, chosen), every(source, summary);
+  const auto sample = backend->load(some, Precision::fp32), all = backend->load(every, Precision::fp32);
+  const double beta = beta_of_some_neighbours(*backend, *sample, 2 / summary.mean_square, watch);
+  std::vector<double> mass = row_sums(*backend, *all, sample.get(), beta, watch);
+  for (const std::size_t row : chosen) mass[row] -= 1;  // its own entry
+
+  std::vector<std::size_t> order(n);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return mass[a] < mass[b]; });
+  const double fraction = options.trim_isolated ? isolated_fraction : options.trim;
+  order.resize(static_cast<std::size_t>(fraction * static_cast<double>(n)));
+  if (options.trim_isolated) {
+    const double limit = isolated_mass * median(mass);
+    std::erase_if(order, [&](std::size_t row) { return !(mass[row] < limit); });
+  }
+  std::sort(order.begin(), order.end());
+  return order;
+}
+
+std::vector<std::size_t> other_rows(std::size_t rows, const std::vector<std::size_t>& left_out) {
+  std::vector<std::size_t> others;
+  others.reserve(rows - left_out.size());
+  auto next = left_out.begin();
+  for (std::size_t i = 0; i < rows; ++i) {
+    if (next != left_out.end() && *next == i) ++next;
+    else others.push_back(i);
+  }
+  return others;
+}
+
+void place_rows(Model& model, PointSource& all, const std::vector<std::size_t>& left_out, const Options& options) {
+  const std::size_t n = all.rows(), k = model.modes(), dimension = model.dimension;
+  const bool wide = model.psi.wide();
+  SomeRows out_source(all, left_out);
+  std::vector<std::size_t> unreachable;
+  Options quietly = options;
+  quietly.observer = nullptr;
+  Table placed = extend(model, out_source, 0, quietly, &unreachable);
+  // Beyond the kernel's reach of all others a row tends to its nearest neighbour: so do the transition probabilities as it moves away.
+  std::vector<double> row(dimension);
+  for (const std::size_t i : unreachable) {
+    all.read(left_out[i], 1, row.data());
+    std::size_t nearest = 0;
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t j = 0; j < model.n; ++j) {
+      double squared = 0;
+      for (std::size_t c = 0; c < dimension; ++c) squared += std::pow(row[c] - model.mean[c] - model.points(j, c), 2);
+      if (squared < least) least = squared, nearest = j;
+    }
+    for (std::size_t j = 0; j < k; ++j) placed.set(i, j, model.psi(nearest, j) / model.eigenvalues[j]);
+  }
+
+  const std::vector<std::size_t> kept = other_rows(n, left_out);
+  Table psi(n, k, wide), points(n, dimension, model.points.wide());
+  std::vector<double> q(n, 1.0), d(n, 0.0);
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    for (std::size_t j = 0; j < k; ++j) psi.set(kept[i], j, model.psi(i, j));
+    for (std::size_t c = 0; c < dimension; ++c) points.set(kept[i], c, model.points(i, c));
+    q[kept[i]] = model.q[i];
+    d[kept[i]] = model.d[i];
+  }
+  for (std::size_t i = 0; i < left_out.size(); ++i) {
+    for (std::size_t j = 0; j < k; ++j) psi.set(left_out[i], j, placed(i, j));
+    all.read(left_out[i], 1, row.data());
+    for (std::size_t c = 0; c < dimension; ++c) points.set(left_out[i], c, row[c] - model.mean[c]);
+  }
+  model.n = n;
+  model.psi = std::move(psi);
+  model.q = std::move(q);
+  model.d = std::move(d);
+  model.points = options.keep_points ? std::move(points) : Table();
+  const std::size_t shown = std::min<std::size_t>(left_out.size(), 6);
+  std::vector<std::size_t> from_one(left_out.begin(), left_out.begin() + static_cast<std::ptrdiff_t>(shown));
+  for (std::size_t& r : from_one) ++r;
+  model.outcome +=
+      fmt::format("; {} of {} rows left out of the fit and placed by extension ({} {}{})", left_out.size(), n,
+                  left_out.size() == 1 ? "row" : "rows", fmt::join(from_one, ", "), shown < left_out.size() ? ", ..." : "");
+}
+
+}  // namespace fd
