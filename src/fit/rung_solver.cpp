@@ -64,6 +64,7 @@ RungSolver::Solved RungSolver::run(double beta, bool values_only, double toleran
   solver.tolerance = tolerance;
   solver.floor = (wide ? 1e-15 : 3e-7);  // of fp64 and fp32 arithmetic; tf32 and bf16 are kept by fp32
   solver.values_only = values_only;
+  solver.latest = latest_;
   solver.seed = options.seed;
   if (values_only) {
     solver.ceiling = 1 - wall_gap(precision(), context_.potential);
@@ -75,6 +76,7 @@ RungSolver::Solved RungSolver::run(double beta, bool values_only, double toleran
   solved.spectrum = block_lanczos(space_, m, solver, m.perron().panel, m.start(), m.start_image());
   m.forget_start();
   Spectrum& spectrum = solved.spectrum;
+  if (std::isfinite(spectrum.latest)) latest_ = spectrum.latest;
 
   // psi = d^-1/2 v, up to scale, for the next start
   std::vector<double> host(size());

@@ -2,6 +2,7 @@
 // one, and hands its modes on: to the next bandwidth as they are, to a larger rung by Nyström extension.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -73,6 +74,7 @@ class RungSolver {
   // Right eigenvectors of the last bandwidth and its weights q^-alpha: what a warm start carries.
   std::unique_ptr<Panel> modes_, weight_;
   double modes_beta_ = 0;
+  double latest_ = std::numeric_limits<double>::infinity();  // what the residuals of the last solve consisted of
 };
 
 // Modes that live on fewer rows than this count as localised.

@@ -218,7 +218,9 @@ class Iteration {
     const std::size_t carried = std::min<std::size_t>(modes_ + options_.carry, basis_.size());
     spectrum.vectors = space_.panel(basis_.vectors().rows(), carried);
     basis_.ritz_vectors(*spectrum.vectors);
-    for (std::size_t j = 0; j < modes_; ++j) spectrum.values.push_back(basis_.values()(index(j)));
+    spectrum.values = estimates_;
+    for (std::size_t j = spectrum.values.size(); j < modes_; ++j) spectrum.values.push_back(basis_.values()(index(j)));
+    spectrum.latest = basis_.latest();
     spectrum.residuals = residuals_;
     return spectrum;
   }
@@ -303,12 +305,18 @@ class Iteration {
 
   bool stops(const std::vector<std::size_t>& targets) {
     if (basis_.left() == 0) return true;
-    if (options_.values_only)
-      return targets.empty() || values_.known(basis_.values(), residuals_, modes_, basis_.latest(), options_.value_tolerance);
+    if (options_.values_only) return targets.empty() || know_values();
     if (!targets.empty()) return false;
     if (warm_ && basis_.passes() < witness_passes(basis_.values(), modes_, static_cast<double>(basis_.vectors().rows())))
       return false;
     return !hides_copies();
+  }
+
+  bool know_values() {
+    const double latest = std::isfinite(basis_.latest()) ? basis_.latest() : options_.latest;
+    const auto known = values_.known(basis_.values(), residuals_, modes_, latest, options_.value_tolerance);
+    if (known) estimates_ = *known;
+    return known.has_value();
   }
 
   // A block of b random vectors finds at most b copies of a multiple eigenvalue. If that many were found, fresh random directions
@@ -363,6 +371,7 @@ class Iteration {
   const SolverOptions& options_;
   Basis basis_;
   std::size_t modes_ = 0;
+  std::vector<double> estimates_;
   bool warm_ = false, narrow_ = true, fresh_start_ = false;
   std::size_t known_ = 0, unconverged_ = 0, checked_ = 0;
   std::vector<double> residuals_, worst_;

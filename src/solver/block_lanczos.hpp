@@ -36,6 +36,8 @@ struct SolverOptions {
   double floor = 0;          // residuals below this are the arithmetic's own noise
   bool values_only = false;  // stop when the median of -log(theta) is known to value_tolerance, relative
   double value_tolerance = 1e-2;
+  // What residuals consisted of in a similar solve (Spectrum::latest): taken to be so here until this one has seen its own.
+  double latest = std::numeric_limits<double>::infinity();
   double ceiling = std::numeric_limits<double>::infinity();  // a Ritz value number ceiling_index above this ends the solve:
   std::size_t ceiling_index = 0;                             // Ritz values approach from below, so the eigenvalue is above it too
   std::size_t witnesses = 1;                                 // random columns that ride along with a warm start
@@ -52,10 +54,11 @@ enum class SolverOutcome {
 std::string_view name(SolverOutcome outcome);
 
 struct Spectrum {
-  std::vector<double> values;      // descending, `modes` of them (fewer only if the space is smaller)
+  std::vector<double> values;      // descending, `modes` of them (fewer only if the space is smaller); for values only, corrected
   std::vector<double> residuals;   // |A v - theta v|, measured
   std::unique_ptr<Panel> vectors;  // modes + carry columns, orthonormal
   SolverOutcome outcome = SolverOutcome::exhausted;
+  double latest = std::numeric_limits<double>::infinity();  // the largest Rayleigh quotient among the directions that joined last
   std::size_t passes = 0, columns = 0;
 };
 

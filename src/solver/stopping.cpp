@@ -24,26 +24,28 @@ void ValueHistory::push(const Eigen::VectorXd& values, std::size_t modes) {
   medians_.push_back(actions.size() == modes ? median(actions) : std::nan(""));
 }
 
-bool ValueHistory::known(const Eigen::VectorXd& values, const std::vector<double>& residuals, std::size_t modes, double latest,
-                         double tolerance) const {
-  constexpr double margin = 2;
-  if (medians_.empty() || !std::isfinite(medians_.back())) return false;
-  // by residuals
+std::optional<std::vector<double>> ValueHistory::known(const Eigen::VectorXd& values, const std::vector<double>& residuals,
+                                                       std::size_t modes, double latest, double tolerance) const {
+  if (medians_.empty() || !std::isfinite(medians_.back())) return {};
+  const double found = medians_.back();
   const Eigen::Index unwanted = static_cast<Eigen::Index>(modes) + 2;
   const double below = std::min(latest, values.size() > unwanted ? values(unwanted) : latest);
-  double worst = 0;
+  std::vector<double> ritz, corrected, actions;
   for (std::size_t j = 0; j < modes; ++j) {
     const double theta = values(static_cast<Eigen::Index>(j)), gap = std::max(theta - below, 1e-300);
-    worst = std::max(worst, std::min(residuals[j], residuals[j] * residuals[j] / gap) / std::max(theta * action(theta), 1e-300));
+    ritz.push_back(theta);
+    corrected.push_back(theta + std::min(residuals[j], residuals[j] * residuals[j] / gap));
+    actions.push_back(action(corrected.back()));
   }
-  if (margin * worst <= tolerance) return true;
+  if (found - median(actions) <= tolerance / 1.5 * found) return corrected;
   // by the decay of steps
   const std::size_t n = medians_.size();
-  if (n < 3 || !std::isfinite(medians_[n - 3])) return false;
+  if (n < 3 || !std::isfinite(medians_[n - 3])) return {};
   const double last = std::abs(medians_[n - 1] - medians_[n - 2]), before = std::abs(medians_[n - 2] - medians_[n - 3]);
-  if (before == 0) return true;
+  if (before == 0) return ritz;
   const double ratio = std::min(last / before, 0.9);
-  return margin * last * ratio / (1 - ratio) <= tolerance * medians_.back() && last <= 4 * tolerance * medians_.back();
+  if (2 * last * ratio / (1 - ratio) <= tolerance * found && last <= 4 * tolerance * found) return ritz;
+  return {};
 }
 
 std::size_t witness_passes(const Eigen::VectorXd& values, std::size_t modes, double n) {

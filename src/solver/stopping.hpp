@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include <Eigen/Core>
@@ -13,12 +14,14 @@ class ValueHistory {
  public:
   void push(const Eigen::VectorXd& values, std::size_t modes);
 
-  // Is the median known to `tolerance`, relative? Either by the residuals: an eigenvalue is r^2 / gap above its Ritz value to second
-  // order, where the gap is to what the residual consists of, `latest` (the largest Rayleigh quotient among the directions that joined
-  // last), or to the unwanted Ritz values, whichever is wider. Or by the geometric decay of the median's own steps. Both with a
-  // margin of two.
-  bool known(const Eigen::VectorXd& values, const std::vector<double>& residuals, std::size_t modes, double latest,
-             double tolerance) const;
+  // Once the median is known to `tolerance`, relative: the wanted eigenvalues as well as they are known; nothing before that.
+  //
+  // Known by the residuals: to second order an eigenvalue is r^2 / gap above its Ritz value, where the gap is to what the residual
+  // consists of, `latest` (the largest Rayleigh quotient among the directions that joined last), or to the unwanted Ritz values, whichever
+  // is wider. That much is added; it may be two thirds of the tolerance, and what is left is a fraction of it. Or known by the geometric
+  // decay of the median's own steps, with a margin of two.
+  std::optional<std::vector<double>> known(const Eigen::VectorXd& values, const std::vector<double>& residuals, std::size_t modes,
+                                           double latest, double tolerance) const;
 
  private:
   std::vector<double> medians_;
