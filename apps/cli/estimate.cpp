@@ -46,6 +46,9 @@ int run(const Arguments& arguments) {
   const Options options = arguments.fit.options();
   Forecast forecast;
   std::size_t rows = 0, dimension = 0;
+  if (arguments.points.size() == 1 && is_count(arguments.points[0]))
+    throw Error(Failure::misuse, fmt::format("{} is one number: rows and columns are needed", arguments.points[0]),
+                "for instance: estimate 100000 32");
   if (arguments.points.size() == 2 && is_count(arguments.points[0]) && is_count(arguments.points[1])) {
     rows = std::stoull(arguments.points[0]);
     dimension = std::stoull(arguments.points[1]);

@@ -1,0 +1,39 @@
+"""estimate: what a fit will take, from a file or from two numbers; and fit's own forecast."""
+
+import json
+
+import numpy as np
+from conftest import torus
+
+
+def test_from_two_numbers(program):
+    told = json.loads(program("estimate", 50_000, 24, "-k", 4, "--json").stdout)
+    assert (told["n"], told["dimension"], told["modes"]) == (50_000, 24, 4)
+    assert told["seconds"] > 0 and told["passes"] >= told["full_passes"] > 0 and told["columns"] > told["passes"]
+    assert 50_000 * 24 * 4 < told["memory_bytes"] < 1e9
+    text = program("estimate", 50_000, 24, "-k", 4).stdout
+    for word in ("50000 rows, 24 columns", "passes", "time", "memory"):
+        assert word in text
+
+
+def test_from_a_file_without_reading_it_all(program):
+    np.save(program.folder / "points.npy", torus(3000))
+    told = json.loads(program("estimate", "points.npy", "--beta", 0.5, "-k", 3, "--json").stdout)
+    assert told["n"] == 3000 and told["passes"] == told["full_passes"]
+    searched = json.loads(program("estimate", "points.npy", "-k", 3, "--json").stdout)
+    assert searched["passes"] > told["passes"]
+
+
+def test_what_cannot_be_estimated_is_refused(program):
+    program.refused("estimate", "nothing.npy", status=3, words=["nothing.npy"])
+    program.refused("estimate", 100, 3, "-k", 100, words=["100 modes", "fewer"])
+    program.refused("estimate", 100, 0, words=["column"])
+    program.refused("estimate", 100, words=["rows and columns"])
+
+
+def test_a_fit_tells_what_it_expects(program):
+    np.save(program.folder / "points.npy", torus(3000))
+    result = program("fit", "points.npy", "-k", 3, "--trim", "auto", "-o", "model.h5")
+    assert "no row is isolated" in result.stderr
+    program.refused("fit", "points.npy", "--trim", 0.6, "-o", "x.h5", words=["--trim 0.6", "0.5"])
+    program.refused("fit", "points.npy", "--trim", "some", "-o", "x.h5", words=["--trim some", "auto"])

@@ -1,0 +1,84 @@
+// Rows left out of the fit: which, what becomes of them, and that they change nothing for the others.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include <flashdiffusion/flashdiffusion.hpp>
+
+#include "support/datasets.hpp"
+
+namespace fd::test {
+namespace {
+
+constexpr std::size_t rows = 900, stray = 17;
+
+Dataset with_stray_row() {
+  Dataset data = gaussian(rows, 3);
+  for (std::size_t i = 0; i < rows; ++i)  // bounded, so that one row only is far from the others
+    for (std::size_t c = 0; c < 3; ++c) data.x[i * 3 + c] = std::tanh(data.x[i * 3 + c]);
+  data.x[stray * 3] = 60;
+  return data;
+}
+
+Model fitted(const Dataset& data, const Options& wishes) {
+  Options options = wishes;
+  options.modes = 4;
+  return fit(PointsView(data.x.data(), data.rows, data.dimension), options);
+}
+
+TEST(Trim, AStrayRowIsFoundAndNoLongerHoldsTheBandwidthDown) {
+  const Dataset data = with_stray_row();
+  Options automatic;
+  automatic.trim_isolated = true;
+  const Model all = fitted(data, {}), trimmed = fitted(data, automatic);
+  EXPECT_LT(all.beta, 0.1);
+  EXPECT_GT(trimmed.beta, 1.0);
+  EXPECT_NE(trimmed.outcome.find("1 of 900 rows left out"), std::string::npos) << trimmed.outcome;
+  EXPECT_NE(trimmed.outcome.find("row 18"), std::string::npos) << trimmed.outcome;
+  for (std::size_t i = 0; i < rows; ++i) EXPECT_EQ(trimmed.d[i] == 0, i == stray) << i;
+  for (std::size_t j = 0; j < trimmed.modes(); ++j) EXPECT_TRUE(std::isfinite(trimmed.psi(stray, j)));
+}
+
+TEST(Trim, TheOthersAreFittedAsIfItHadNeverBeenThere) {
+  const Dataset data = with_stray_row();
+  Dataset others = data;
+  others.rows = rows - 1;
+  others.x.erase(others.x.begin() + stray * 3, others.x.begin() + (stray + 1) * 3);
+  Options automatic;
+  automatic.trim_isolated = true;
+  const Model trimmed = fitted(data, automatic), without = fitted(others, {});
+  EXPECT_EQ(trimmed.beta, without.beta);
+  EXPECT_EQ(trimmed.eigenvalues, without.eigenvalues);
+  for (std::size_t i = 0; i < rows - 1; ++i)
+    for (std::size_t j = 0; j < trimmed.modes(); ++j) EXPECT_EQ(trimmed.psi(i < stray ? i : i + 1, j), without.psi(i, j));
+  // and later extensions do not see it either
+  const double probe[6] = {0.1, -0.2, 0.3, 0.7, 0.7, -0.7};
+  const auto a = trimmed.transform(PointsView(probe, 2, 3)), b = without.transform(PointsView(probe, 2, 3));
+  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-5 * (1 + std::abs(b[i])));
+}
+
+TEST(Trim, AFractionLeavesTheSparsestOut) {
+  Options tenth;
+  tenth.trim = 0.1;
+  const Model model = fitted(with_stray_row(), tenth);
+  std::size_t left_out = 0;
+  for (const double degree : model.d) left_out += degree == 0;
+  EXPECT_EQ(left_out, rows / 10);
+  EXPECT_EQ(model.d[stray], 0);
+}
+
+TEST(Trim, NothingIsLeftOutWhereNothingIsIsolated) {
+  Dataset data = with_stray_row();
+  data.x[stray * 3] = 0.5;
+  Options automatic;
+  automatic.trim_isolated = true;
+  const Model trimmed = fitted(data, automatic), plain = fitted(data, {});
+  EXPECT_EQ(trimmed.eigenvalues, plain.eigenvalues);
+  for (const double degree : trimmed.d) EXPECT_GT(degree, 0);
+  Options too_much;
+  too_much.trim = 0.5;
+  EXPECT_THROW(fitted(data, too_much), Error);
+}
+
+}  // namespace
+}  // namespace fd::test
