@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/random.hpp"
+#include "cli/bench_accuracy.hpp"
 #include "cli/bench_blas_peer.hpp"
 #include "cli/bench_solver.hpp"
 #include "cli/provenance.hpp"
@@ -158,7 +159,9 @@ Action declare_bench(CLI::App& app, const std::vector<std::string>&) {
   xgemm->add_option("--seconds", wish->seconds, "seconds of timed passes, at least")->capture_default_str();
   xgemm->add_flag("--blas,!--no-blas", wish->blas, "also time OpenBLAS, where it is installed");
   xgemm->add_flag("--json", wish->json, "one JSON document");
-  return [wish, &app, solver = declare_bench_solver(app)] { return app.got_subcommand("solver") ? solver() : run_xgemm(*wish); };
+  return [wish, &app, solver = declare_bench_solver(app), accuracy = declare_bench_accuracy(app)] {
+    return app.got_subcommand("solver") ? solver() : app.got_subcommand("accuracy") ? accuracy() : run_xgemm(*wish);
+  };
 }
 
 }  // namespace fd::cli

@@ -73,3 +73,10 @@ def test_wrong_use_is_named(program, points):
     program.refused("bench", "solver", "--points", "absent.npy", "--beta", 3, status=3, words=["absent.npy"])
     np.save(program.folder / "hole.npy", np.array([[0.0, 1.0], [np.nan, 2.0], [3.0, 3.0]]))
     program.refused("bench", "solver", "--points", "hole.npy", "--beta", 3, "-k", 1, words=["hole.npy", "row 2"])
+
+
+def test_the_promise_is_kept_row_by_row(program):
+    document = json.loads(program("bench", "accuracy", "--n", 3000, "--compared", 60, "--json").stdout)
+    assert len(document["rows"]) == 6
+    for row in document["rows"]:
+        assert 0 < row["error"] <= row["promise"] == {"fp32": 4e-6, "fp64": 1e-13}[row["precision"]]

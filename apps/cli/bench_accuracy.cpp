@@ -1,0 +1,159 @@
+#include "cli/bench_accuracy.hpp"
+
+#include <cmath>
+#include <memory>
+#include <numbers>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <flashdiffusion/precision.hpp>
+
+#include "base/pieces.hpp"
+#include "base/random.hpp"
+#include "cli/console.hpp"
+#include "cli/provenance.hpp"
+#include "cli/validators.hpp"
+#include "device/backend.hpp"
+#include "io/open_points.hpp"
+
+namespace fd::cli {
+namespace {
+
+struct Wish {
+  std::size_t rows = 65536, compared = 256, threads = 0;
+  std::string points, isa;
+  double beta = 0;
+  bool json = false;
+};
+
+struct Case {
+  std::string name;
+  std::size_t rows, dimension;
+  std::vector<double> x;
+  double beta;
+};
+
+// Six circles of unequal radii: the paper's torus.
+Case torus(std::size_t rows, double offset) {
+  constexpr double radius[6] = {1.00, 1.08, 1.17, 1.27, 1.38, 1.50};
+  Case made{offset > 0 ? fmt::format("torus + {:g}", offset) : "torus", rows, 12, std::vector<double>(rows * 12), 0.5};
+  for (std::size_t i = 0; i < rows; ++i)
+    for (std::size_t c = 0; c < 12; ++c) {
+      const double angle = 2 * std::numbers::pi * Random(42, c / 2).uniform(i);
+      made.x[i * 12 + c] = offset + radius[c / 2] * (c % 2 == 0 ? std::cos(angle) : std::sin(angle));
+    }
+  return made;
+}
+
+// Two normal clusters 10^3 apart, at a bandwidth for the inside of one.
+Case clusters(std::size_t rows) {
+  Case made{"two clusters 1000 apart", rows, 8, std::vector<double>(rows * 8), 0.5};
+  const Random random(5, 0);
+  for (std::size_t i = 0; i < made.x.size(); ++i) made.x[i] = random.normal(i);
+  for (std::size_t i = 0; i < rows; i += 2) made.x[i * 8] += 1e3;
+  return made;
+}
+
+Case from_file(const Wish& wish) {
+  const auto source = open_points({wish.points});
+  Case made{wish.points, source->rows(), source->dimension(), {}, wish.beta};
+  made.x.resize(made.rows * made.dimension);
+  in_pieces(*source, [&](std::size_t first, std::size_t count, const double* rows) {
+    std::copy_n(rows, count * made.dimension, made.x.begin() + static_cast<std::ptrdiff_t>(first * made.dimension));
+  });
+  return made;
+}
+
+// The largest |y_i - sum_j k_ij w_j| over sum_j k_ij |w_j|, j != i, over rows spread evenly; the sums in long double.
+double largest_row_error(const Case& problem, const Wish& wish, Precision precision) {
+  const std::size_t n = problem.rows, dimension = problem.dimension;
+  const auto backend = make_backend({"cpu", wish.isa, static_cast<int>(wish.threads)});
+  ViewSource source(PointsView(problem.x.data(), n, dimension));
+  const auto points = backend->load(source, precision);
+  auto in = backend->panel(n, 1, precision), out = backend->panel(n, 1, precision);
+  std::vector<double> w(n), y(n);
+  const Random random(9, 0);
+  for (std::size_t i = 0; i < n; ++i) w[i] = std::abs(static_cast<float>(random.normal(i)));  // of one sign: errors that lean to one side add up
+  backend->upload(points.get(), w.data(), *in);
+  backend->xgemm(problem.beta, *points, *in, *out, nullptr);
+  backend->download(points.get(), *out, y.data());
+
+  double worst = 0;
+  const std::size_t step = std::max<std::size_t>(1, n / wish.compared);
+  for (std::size_t i = 0; i < n; i += step) {
+    long double sum = 0, scale = 0;
+    for (std::size_t j = 0; j < n; ++j) {
+      if (j == i) continue;
+      long double squared = 0;
+      for (std::size_t c = 0; c < dimension; ++c) {
+        const long double apart = static_cast<long double>(problem.x[i * dimension + c]) - problem.x[j * dimension + c];
+        squared += apart * apart;
+      }
+      if (problem.beta * static_cast<double>(squared) > 100) continue;  // below what a row of 10^7 could show
+      const long double entry = std::exp(-static_cast<long double>(problem.beta) * squared);
+      sum += entry * w[j];
+      scale += entry * std::abs(w[j]);
+    }
+    if (scale > 0) worst = std::max(worst, std::abs(static_cast<double>((y[i] - sum) / scale)));
+  }
+  return worst;
+}
+
+int run(const Wish& wish) {
+  std::vector<Case> cases;
+  if (wish.points.empty()) {
+    cases.push_back(torus(wish.rows, 0));
+    cases.push_back(torus(wish.rows, 1e4));
+    cases.push_back(clusters(wish.rows));
+  } else {
+    cases.push_back(from_file(wish));
+  }
+  nlohmann::ordered_json document = {{"machine", machine_json({})}, {"rows", nlohmann::ordered_json::array()}};
+  if (!wish.json)
+    fmt::print(
+        "{}\nLargest error of a row of K W over K |W|, of {} rows, against sums in long double.\n{:<28} {:>9} {:>5} {:>9}  {:<5} "
+        "{:>9} {:>9}\n",
+        machine_json({}).dump(), wish.compared, "points", "n", "D", "beta", "", "error", "promise");
+  bool kept = true;
+  for (const Case& problem : cases)
+    for (const Precision precision : {Precision::fp32, Precision::fp64}) {
+      const double error = largest_row_error(problem, wish, precision), promise = precision == Precision::fp64 ? 1e-13 : 4e-6;
+      kept = kept && error <= promise;
+      document["rows"].push_back({{"points", problem.name},
+                                  {"n", problem.rows},
+                                  {"dimension", problem.dimension},
+                                  {"beta", problem.beta},
+                                  {"precision", traits(precision).name},
+                                  {"error", error},
+                                  {"promise", promise}});
+      if (!wish.json) {
+        fmt::print("{:<28} {:>9} {:>5} {:>9.4g}  {:<5} {:>9.1e} {:>9.0e}\n", problem.name, problem.rows, problem.dimension,
+                   problem.beta, traits(precision).name, error, promise);
+        std::fflush(stdout);
+      }
+    }
+  if (wish.json) fmt::print("{}\n", document.dump(2));
+  return kept ? 0 : 1;
+}
+
+}  // namespace
+
+Action declare_bench_accuracy(CLI::App& bench) {
+  auto wish = std::make_shared<Wish>();
+  CLI::App* app = bench.add_subcommand("accuracy", "row errors of the kernel product against sums in long double");
+  app->add_option("--n", wish->rows, "points of the cases it makes")->check(whole_number)->type_name("N")->capture_default_str();
+  app->add_option("--compared", wish->compared, "rows compared")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N")
+      ->capture_default_str();
+  auto* points = app->add_option("--points", wish->points, "a file of points instead")->type_name("FILE");
+  auto* beta = app->add_option("--beta", wish->beta, "its bandwidth")->check(CLI::PositiveNumber)->type_name("B")->needs(points);
+  points->needs(beta);
+  app->add_option("--isa", wish->isa, "instruction set (the best there is)");
+  app->add_option("--threads", wish->threads, "0: all cores")->check(whole_number)->type_name("N")->capture_default_str();
+  app->add_flag("--json", wish->json, "one JSON document");
+  return [wish] { return run(*wish); };
+}
+
+}  // namespace fd::cli
