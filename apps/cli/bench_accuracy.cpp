@@ -74,7 +74,8 @@ double largest_row_error(const Case& problem, const Wish& wish, Precision precis
   auto in = backend->panel(n, 1, precision), out = backend->panel(n, 1, precision);
   std::vector<double> w(n), y(n);
   const Random random(9, 0);
-  for (std::size_t i = 0; i < n; ++i) w[i] = std::abs(static_cast<float>(random.normal(i)));  // of one sign: errors that lean to one side add up
+  for (std::size_t i = 0; i < n; ++i)
+    w[i] = std::abs(static_cast<float>(random.normal(i)));  // of one sign: errors that lean to one side add up
   backend->upload(points.get(), w.data(), *in);
   backend->xgemm(problem.beta, *points, *in, *out, nullptr);
   backend->download(points.get(), *out, y.data());
