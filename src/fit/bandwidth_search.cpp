@@ -69,7 +69,9 @@ class Search {
     return rules;
   }
 
+  // A solve at a bandwidth that was probed knows more than the probe did, and takes its place in what is decided on.
   void record(const Probe& probe) {
+    std::erase_if(history_, [&](const Probe& earlier) { return earlier.beta == probe.beta; });
     history_.push_back(probe);
     sweep_.push_back(probe);
     if (probe.outcome == "resolved") dimension_ = probe.d_hat;
@@ -113,8 +115,9 @@ class Search {
     Solution solution = current_->solve(step.beta);
     record(solution.probe);
     for (int attempt = 0; attempt < 4 && step.kind == Step::Kind::accept; ++attempt) {
-      if (decide(history_, rules).kind != Step::Kind::probe) break;
-      step = descend(rules);
+      const Step next = decide(history_, rules);
+      if (next.kind != Step::Kind::probe && next.beta == step.beta) break;
+      step = next.kind == Step::Kind::probe ? descend(rules) : next;
       solution = current_->solve(step.beta);
       record(solution.probe);
     }

@@ -1,13 +1,31 @@
 #include "fit/rung_solver.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
 
 #include "fit/forecast.hpp"
 #include "solver/plan.hpp"
 
 namespace fd {
 namespace {
+
+// The largest Rayleigh quotients of unit vectors with the trivial mode taken out, (M_ii - pi_i) / (1 - pi_i): one of them next to 1 is a row
+// that sees only itself, which proves the Perron wall before any pass of a solve.
+std::vector<double> rows_by_themselves(const DiffusionOperator& m, const Options& options) {
+  double total = 0;
+  for (const double degree : m.degree()) total += degree;
+  std::vector<double> quotient(m.degree().size());
+  for (std::size_t i = 0; i < quotient.size(); ++i) {
+    const double share = m.degree()[i] / total;
+    quotient[i] = (std::pow(m.mass()[i], -2 * options.alpha) / m.degree()[i] - share) / (1 - share);
+  }
+  const auto wanted = static_cast<std::ptrdiff_t>(std::min(options.modes, quotient.size()));
+  std::partial_sort(quotient.begin(), quotient.begin() + wanted, quotient.end(), std::greater<>());
+  quotient.resize(static_cast<std::size_t>(wanted));
+  return quotient;
+}
 
 constexpr double carried_tolerance = 1e-3;  // an extension to other rows is no better than this
 
@@ -73,7 +91,11 @@ RungSolver::Solved RungSolver::run(double beta, bool values_only, double toleran
   solver.progress = [&](const SolverState& state) { watch.now().converged = state.converged; };
 
   if (!values_only) m.measure_perron();
-  solved.spectrum = block_lanczos(space_, m, solver, m.perron().panel, m.start(), m.start_image());
+  std::vector<double> alone = values_only ? rows_by_themselves(m, options) : std::vector<double>();
+  if (!alone.empty() && alone[solver.ceiling_index] > solver.ceiling) {
+    solved.spectrum.values = std::move(alone);
+    solved.spectrum.outcome = SolverOutcome::ceiling;
+  } else solved.spectrum = block_lanczos(space_, m, solver, m.perron().panel, m.start(), m.start_image());
   m.forget_start();
   Spectrum& spectrum = solved.spectrum;
   if (std::isfinite(spectrum.latest)) latest_ = spectrum.latest;
@@ -102,7 +124,8 @@ RungSolver::Solved RungSolver::run(double beta, bool values_only, double toleran
   probe.passes = m.count().passes;
   if (spectrum.outcome == SolverOutcome::exhausted) probe.outcome = "not converged";
   complete(probe, context_.potential);
-  solved.support = supports(*spectrum.vectors, std::min<std::size_t>(spectrum.values.size(), spectrum.vectors->columns()));
+  if (spectrum.vectors)
+    solved.support = supports(*spectrum.vectors, std::min<std::size_t>(spectrum.values.size(), spectrum.vectors->columns()));
   for (const double rows : solved.support)
     if (rows < localised_rows) ++probe.localised;
   probe.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();

@@ -45,6 +45,26 @@ TEST(OddData, OneOutlier) {
   EXPECT_TRUE(says(model, "on row 1)")) << model.outcome;
 }
 
+// Past the wall many eigenvalues are 1 to 1e-6 and no Lanczos ends: a row that sees only itself proves the wall from mass and degree.
+TEST(OddData, AProbePastTheWallEndsWithinThreePasses) {
+  Dataset data = gaussian(800, 20);
+  for (std::size_t i = 0; i < 800; i += 40)  // twenty rows far out, each by itself
+    for (std::size_t c = 0; c < 20; ++c) data.x[i * 20 + c] *= 3 + 0.2 * static_cast<double>(i);
+  for (const Select select : {Select::minimum, Select::robust}) {
+    Options options;
+    options.modes = 10;
+    options.select = select;
+    const Model model = fit(PointsView(data.x.data(), data.rows, data.dimension), options);
+    std::size_t walls = 0;
+    for (const Probe& probe : model.sweep) {
+      if (probe.outcome != "wall") continue;
+      ++walls;
+      EXPECT_LE(probe.passes, 3u) << "beta " << probe.beta;
+    }
+    EXPECT_GE(walls, 1u);
+  }
+}
+
 TEST(OddData, ThirtyPercentDuplicates) {
   Dataset data = gaussian(800, 3);
   std::copy_n(data.x.begin(), 240 * 3, data.x.begin() + 560 * 3);
