@@ -102,14 +102,19 @@ std::string describe(const Model& model, const Options& options, SolverOutcome o
 
 constexpr std::size_t worth_forecasting = 8192;  // rows: below, a fit is over before it has been measured
 
+std::string about(double seconds) {
+  if (seconds < 100) return fmt::format("{:.0f} s", seconds);
+  return seconds < 6000 ? fmt::format("{:.0f} min", seconds / 60) : fmt::format("{:.1f} h", seconds / 3600);
+}
+
 void announce(const Forecast& forecast, ProgressWatch& watch) {
   constexpr double long_seconds = 10, much_memory = 1e9;
-  const double free = static_cast<double>(available_memory_bytes());
   if (forecast.seconds < long_seconds && forecast.memory_bytes < much_memory) return;
-  watch.note(fmt::format("expected: about {:.2g} {}, {} passes, {} of them over all rows, {:.2g} GB of memory{}",
-                         forecast.seconds < 120 ? forecast.seconds : forecast.seconds / 60, forecast.seconds < 120 ? "s" : "min",
-                         forecast.passes, forecast.full_passes, forecast.memory_bytes / 1e9,
-                         free > 0 ? fmt::format(" ({:.2g} GB are free)", free / 1e9) : ""));
+  std::string line = fmt::format("expected: about {}, {} passes, {} of them over all rows, {:.1f} GB of memory",
+                                 about(forecast.seconds), forecast.passes, forecast.full_passes, forecast.memory_bytes / 1e9);
+  if (const auto free = static_cast<double>(available_memory_bytes()); free > 0)
+    line += fmt::format(" ({:.0f} GB are free)", free / 1e9);
+  watch.note(line);
 }
 
 Model fit_all_rows(PointSource& source, const Options& wishes) {
