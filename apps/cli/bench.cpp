@@ -1,19 +1,17 @@
 // bench: figures as ratios, measured in one run, with the machine in the header.
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <functional>
 #include <memory>
-#include <numbers>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "base/random.hpp"
 #include "cli/bench_accuracy.hpp"
 #include "cli/bench_blas_peer.hpp"
 #include "cli/bench_solver.hpp"
+#include "cli/made_points.hpp"
 #include "cli/provenance.hpp"
 #include "cli/verb.hpp"
 #include "device/backend.hpp"
@@ -47,26 +45,12 @@ Sample summarise(std::vector<double> seconds) {
   return {median, 0.5 * (seconds.back() - seconds.front()) / median, seconds.front()};
 }
 
-// The paper's torus turned into all columns: every coordinate varies.
-std::vector<double> torus(std::size_t n, std::size_t dimension) {
-  constexpr double radius[6] = {1.00, 1.08, 1.17, 1.27, 1.38, 1.50};
-  std::vector<double> x(n * dimension);
-  for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t c = 0; c < dimension; ++c) {
-      const std::size_t circle = c / 2 % 6;
-      const double angle = 2 * std::numbers::pi * Random(42, circle).uniform(i);
-      x[i * dimension + c] =
-          std::sqrt(12.0 / static_cast<double>(dimension)) * radius[circle] * (c % 2 == 0 ? std::cos(angle) : std::sin(angle));
-    }
-  return x;
-}
-
 nlohmann::json measure_row(const XgemmWish& wish, std::size_t n, std::size_t dimension, std::size_t block, int threads) {
   const double beta = 0.5;
   const Precision precision = precision_from_name(wish.precision);
   const auto backend = make_backend({"cpu", wish.isa, threads});
-  const std::vector<double> x = torus(n, dimension);
-  ViewSource source(PointsView(x.data(), n, dimension));
+  const Table x = torus(n, dimension);
+  ViewSource source(x.view());
   const auto points = backend->load(source, precision);
   auto w = backend->panel(n, block, precision), y = backend->panel(n, block, precision);
   backend->randomize(*w, 1, 0);
@@ -75,7 +59,8 @@ nlohmann::json measure_row(const XgemmWish& wish, std::size_t n, std::size_t dim
   std::vector<float> scaled, weights;
   if (with_peer) {
     const double scale = Gaussian::point_scale(beta);
-    for (const double value : x) scaled.push_back(static_cast<float>(scale * value));
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t c = 0; c < dimension; ++c) scaled.push_back(static_cast<float>(scale * x(i, c)));
     weights.assign(n * block, 0.5f);
   }
   Team team(threads);

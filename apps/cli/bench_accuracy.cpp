@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <memory>
-#include <numbers>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -11,7 +10,7 @@
 
 #include "base/pieces.hpp"
 #include "base/random.hpp"
-#include "cli/console.hpp"
+#include "cli/made_points.hpp"
 #include "cli/provenance.hpp"
 #include "cli/validators.hpp"
 #include "device/backend.hpp"
@@ -34,15 +33,11 @@ struct Case {
   double beta;
 };
 
-// Six circles of unequal radii: the paper's torus.
-Case torus(std::size_t rows, double offset) {
-  constexpr double radius[6] = {1.00, 1.08, 1.17, 1.27, 1.38, 1.50};
-  Case made{offset > 0 ? fmt::format("torus + {:g}", offset) : "torus", rows, 12, std::vector<double>(rows * 12), 0.5};
+Case torus_case(std::size_t rows, double offset) {
+  Case made{offset > 0 ? fmt::format("torus + {:g}", offset) : "torus", rows, 12, {}, 0.5};
+  const Table points = torus(rows, made.dimension);
   for (std::size_t i = 0; i < rows; ++i)
-    for (std::size_t c = 0; c < 12; ++c) {
-      const double angle = 2 * std::numbers::pi * Random(42, c / 2).uniform(i);
-      made.x[i * 12 + c] = offset + radius[c / 2] * (c % 2 == 0 ? std::cos(angle) : std::sin(angle));
-    }
+    for (std::size_t c = 0; c < made.dimension; ++c) made.x.push_back(offset + points(i, c));
   return made;
 }
 
@@ -104,8 +99,8 @@ double largest_row_error(const Case& problem, const Wish& wish, Precision precis
 int run(const Wish& wish) {
   std::vector<Case> cases;
   if (wish.points.empty()) {
-    cases.push_back(torus(wish.rows, 0));
-    cases.push_back(torus(wish.rows, 1e4));
+    cases.push_back(torus_case(wish.rows, 0));
+    cases.push_back(torus_case(wish.rows, 1e4));
     cases.push_back(clusters(wish.rows));
   } else {
     cases.push_back(from_file(wish));

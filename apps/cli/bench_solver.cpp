@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cmath>
 #include <memory>
-#include <numbers>
 #include <optional>
 
 #include <fmt/format.h>
@@ -18,6 +17,7 @@
 #include "cli/console.hpp"
 #include "cli/exit_status.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/made_points.hpp"
 #include "cli/provenance.hpp"
 #include "cli/validators.hpp"
 #include "fit/rung_solver.hpp"
@@ -38,39 +38,6 @@ struct Wish {
   bool peers = true, json = false;
 };
 
-// The paper's flat torus T^6: six circles of unequal radii in R^12.
-Table torus(std::size_t rows) {
-  constexpr double radius[6] = {1.00, 1.08, 1.17, 1.27, 1.38, 1.50};
-  Table points(rows, 12, true);
-  for (std::size_t i = 0; i < rows; ++i)
-    for (std::size_t circle = 0; circle < 6; ++circle) {
-      const double angle = 2 * std::numbers::pi * Random(42, circle).uniform(i);
-      points.set(i, 2 * circle, radius[circle] * std::cos(angle));
-      points.set(i, 2 * circle + 1, radius[circle] * std::sin(angle));
-    }
-  return points;
-}
-
-// (t cos t, h, t sin t), t in [3 pi/2, 9 pi/2], h in [0, 21], every axis brought to mean 0 and variance 1.
-Table roll(std::size_t rows) {
-  Table points(rows, 3, true);
-  const Random along(7, 0), across(7, 1);
-  for (std::size_t i = 0; i < rows; ++i) {
-    const double t = 1.5 * std::numbers::pi * (1 + 2 * along.uniform(i));
-    points.set(i, 0, t * std::cos(t));
-    points.set(i, 1, 21 * across.uniform(i));
-    points.set(i, 2, t * std::sin(t));
-  }
-  for (std::size_t c = 0; c < 3; ++c) {
-    const auto n = static_cast<double>(rows);
-    double mean = 0, square = 0;
-    for (std::size_t i = 0; i < rows; ++i) mean += points(i, c) / n;
-    for (std::size_t i = 0; i < rows; ++i) square += (points(i, c) - mean) * (points(i, c) - mean) / n;
-    for (std::size_t i = 0; i < rows; ++i) points.set(i, c, (points(i, c) - mean) / std::sqrt(square));
-  }
-  return points;
-}
-
 // Points at one bandwidth, and what is asked of them.
 struct Case {
   std::string name;
@@ -83,10 +50,10 @@ struct Case {
 };
 
 Case named_case(const std::string& name) {
-  if (name == "roll") return {name, roll(4096), nullptr, 7.3, 256, {1e-4}};
-  if (name == "roll-large") return {name, roll(20000), nullptr, 7.3, 512, {1e-4}};
-  if (name == "torus-warm") return {name, torus(4096), nullptr, 0.5, 3, {1e-4}, true};
-  return {name, torus(4096), nullptr, 0.5, 3, {1e-4, 1e-6}};
+  if (name == "roll") return {name, swiss_roll(4096, true), nullptr, 7.3, 256, {1e-4}};
+  if (name == "roll-large") return {name, swiss_roll(20000, true), nullptr, 7.3, 512, {1e-4}};
+  if (name == "torus-warm") return {name, torus(4096, 12), nullptr, 0.5, 3, {1e-4}, true};
+  return {name, torus(4096, 12), nullptr, 0.5, 3, {1e-4, 1e-6}};
 }
 
 Case file_case(const Wish& wish) {

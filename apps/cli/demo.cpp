@@ -1,17 +1,15 @@
 // flashdiffusion demo: a complete fit on data it makes, a Swiss roll, and what to try next.
 #include <chrono>
-#include <cmath>
 #include <memory>
-#include <numbers>
 
 #include <fmt/format.h>
 
 #include <flashdiffusion/fit.hpp>
 
-#include "base/random.hpp"
 #include "cli/console.hpp"
 #include "cli/exit_status.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/made_points.hpp"
 #include "cli/progress_display.hpp"
 #include "cli/provenance.hpp"
 #include "cli/summary.hpp"
@@ -29,27 +27,7 @@ struct Arguments {
 };
 
 constexpr std::size_t rows = 2000;
-constexpr std::uint64_t seed = 7;
 constexpr std::size_t modes = 8;
-
-// (t cos t, h, t sin t), t in [3 pi/2, 9 pi/2], h in [0, 21], every axis brought to mean 0 and variance 1.
-Table swiss_roll() {
-  Table points(rows, 3, false);
-  const Random along(seed, 0), across(seed, 1);
-  for (std::size_t i = 0; i < rows; ++i) {
-    const double t = 1.5 * std::numbers::pi * (1 + 2 * along.uniform(i));
-    points.set(i, 0, t * std::cos(t));
-    points.set(i, 1, 21 * across.uniform(i));
-    points.set(i, 2, t * std::sin(t));
-  }
-  for (std::size_t c = 0; c < 3; ++c) {
-    double mean = 0, square = 0;
-    for (std::size_t i = 0; i < rows; ++i) mean += points(i, c) / rows;
-    for (std::size_t i = 0; i < rows; ++i) square += (points(i, c) - mean) * (points(i, c) - mean) / rows;
-    for (std::size_t i = 0; i < rows; ++i) points.set(i, c, (points(i, c) - mean) / std::sqrt(square));
-  }
-  return points;
-}
 
 int run(const Arguments& arguments, const std::vector<std::string>& command) {
   const auto start = std::chrono::steady_clock::now();
@@ -57,7 +35,7 @@ int run(const Arguments& arguments, const std::vector<std::string>& command) {
   const std::string points_path = prefix + "demo.npy", model_path = prefix + "demo-model.h5";
   { AtomicFile points_check(points_path), model_check(model_path); }
 
-  const Table points = swiss_roll();
+  const Table points = swiss_roll(rows, false);
   ProgressDisplay display(arguments.quiet);
   Options options;
   options.modes = modes;

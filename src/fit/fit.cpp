@@ -119,7 +119,6 @@ void announce(const Forecast& forecast, ProgressWatch& watch) {
 
 Model fit_all_rows(PointSource& source, const Options& wishes) {
   const auto started = std::chrono::steady_clock::now();
-  check_options(wishes, source.rows());
   Options options = wishes;
   options.memory_bytes = memory_budget(options);
   ProgressWatch watch(options.observer);
@@ -181,6 +180,7 @@ Model fit(PointSource& source, const Options& options) {
     return fit_all_rows(source, options);
   }
   SomeRows kept(source, other_rows(source.rows(), left_out));
+  check_options(options, kept.rows());
   Options with_points = options;
   with_points.keep_points = true;
   Model model = fit_all_rows(kept, with_points);

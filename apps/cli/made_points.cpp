@@ -1,0 +1,42 @@
+#include "cli/made_points.hpp"
+
+#include <cmath>
+#include <numbers>
+
+#include "base/random.hpp"
+
+namespace fd::cli {
+
+Table torus(std::size_t rows, std::size_t dimension) {
+  constexpr double radius[6] = {1.00, 1.08, 1.17, 1.27, 1.38, 1.50};
+  const double spread = std::sqrt(12.0 / static_cast<double>(dimension));
+  Table points(rows, dimension, true);
+  for (std::size_t i = 0; i < rows; ++i)
+    for (std::size_t c = 0; c < dimension; ++c) {
+      const std::size_t circle = c / 2 % 6;
+      const double angle = 2 * std::numbers::pi * Random(42, circle).uniform(i);
+      points.set(i, c, spread * radius[circle] * (c % 2 == 0 ? std::cos(angle) : std::sin(angle)));
+    }
+  return points;
+}
+
+Table swiss_roll(std::size_t rows, bool wide) {
+  Table points(rows, 3, wide);
+  const Random along(7, 0), across(7, 1);
+  for (std::size_t i = 0; i < rows; ++i) {
+    const double t = 1.5 * std::numbers::pi * (1 + 2 * along.uniform(i));
+    points.set(i, 0, t * std::cos(t));
+    points.set(i, 1, 21 * across.uniform(i));
+    points.set(i, 2, t * std::sin(t));
+  }
+  const auto n = static_cast<double>(rows);
+  for (std::size_t c = 0; c < 3; ++c) {
+    double mean = 0, square = 0;
+    for (std::size_t i = 0; i < rows; ++i) mean += points(i, c) / n;
+    for (std::size_t i = 0; i < rows; ++i) square += (points(i, c) - mean) * (points(i, c) - mean) / n;
+    for (std::size_t i = 0; i < rows; ++i) points.set(i, c, (points(i, c) - mean) / std::sqrt(square));
+  }
+  return points;
+}
+
+}  // namespace fd::cli
