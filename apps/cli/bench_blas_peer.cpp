@@ -5,6 +5,8 @@
 
 #include <dlfcn.h>
 
+#include "base/aligned_buffer.hpp"
+
 namespace fd::cli {
 namespace {
 
@@ -13,7 +15,7 @@ constexpr std::size_t block = 512;
 
 }  // namespace
 
-BlasPeer::BlasPeer(const std::string& isa) : exp2_(exp2_array_f32(isa)) {
+BlasPeer::BlasPeer(const std::string& isa) : exp2_(exp2_near_f32(isa)) {
   // Debian's OpenBLAS does not know newer CPUs and falls back to SSE kernels: name the ones this machine has
   setenv("OPENBLAS_CORETYPE", isa == "avx512" ? "SkylakeX" : isa == "avx2" ? "Haswell" : "Nehalem", 0);
   setenv("OPENBLAS_NUM_THREADS", "1", 1);  // threads share blocks, not products
@@ -24,7 +26,7 @@ BlasPeer::BlasPeer(const std::string& isa) : exp2_(exp2_array_f32(isa)) {
 }
 
 std::vector<float> BlasPeer::product(const std::vector<float>& x, std::size_t n, std::size_t dimension,
-                                     const std::vector<float>& w, std::size_t columns, Team& team) const {
+                                     const std::vector<float>& w, std::size_t columns, Team& team, TaskTimes& times) const {
   // t = x_i.x_j + a_i + a_j as one inner product of (x_i, a_i, 1) and (x_j, 1, a_j)
   const std::size_t inner = dimension + 2;
   std::vector<float> left(n * inner), right(n * inner);
@@ -42,10 +44,10 @@ std::vector<float> BlasPeer::product(const std::vector<float>& x, std::size_t n,
   for (std::size_t i = 0; i < blocks; ++i)
     for (std::size_t j = i; j < blocks; ++j) pairs.emplace_back(i, j);
   const auto threads = static_cast<std::size_t>(team.threads());
-  std::vector<std::vector<float>> sums(threads, std::vector<float>(n * columns, 0.0f)),
-      tiles(threads, std::vector<float>(block * block));
-  team.run(pairs.size(), [&](std::size_t task, int worker) {
-    const std::size_t i = pairs[task].first * block, j = pairs[task].second * block;
+  std::vector<std::vector<float>> sums(threads, std::vector<float>(n * columns, 0.0f));
+  std::vector<AlignedBuffer<float>> tiles(threads);
+  for (auto& tile : tiles) tile = AlignedBuffer<float>(block * block);
+  const auto work = [&](std::size_t i, std::size_t j, int worker) {
     const int rows = static_cast<int>(std::min(block, n - i)), others = static_cast<int>(std::min(block, n - j));
     const int k = static_cast<int>(inner), b = static_cast<int>(columns);
     float* tile = tiles[static_cast<std::size_t>(worker)].data();
@@ -61,6 +63,10 @@ std::vector<float> BlasPeer::product(const std::vector<float>& x, std::size_t n,
       if (j > i)
         sgemm_(row_major, transposed, plain, others, b, rows, 1, tile, others, w.data() + i * columns, b, 1, y + j * columns, b);
     }
+  };
+  team.run(pairs.size(), [&](std::size_t task, int worker) {
+    const std::size_t i = pairs[task].first * block, j = pairs[task].second * block;
+    times.time(worker, i != j && j + block <= n ? 2.0 * block * block : 0.0, [&] { work(i, j, worker); });
   });
   for (std::size_t t = 1; t < threads; ++t)
     for (std::size_t i = 0; i < n * columns; ++i) sums[0][i] += sums[t][i];

@@ -9,6 +9,7 @@
 
 #include "base/team.hpp"
 #include "device/machine_limit.hpp"
+#include "device/task_times.hpp"
 
 namespace fd::cli {
 
@@ -19,7 +20,7 @@ class BlasPeer {
 
   // x: n × dimension, already scaled by sqrt(2 beta log2 e); w: n × columns. Returns y = K w, n × columns, diagonal included.
   std::vector<float> product(const std::vector<float>& x, std::size_t n, std::size_t dimension, const std::vector<float>& w,
-                             std::size_t columns, Team& team) const;
+                             std::size_t columns, Team& team, TaskTimes& times) const;
 
  private:
   using Sgemm = void (*)(int, int, int, int, int, int, float, const float*, int, const float*, int, float, float*, int);

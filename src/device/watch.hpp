@@ -3,11 +3,16 @@
 
 namespace fd {
 
+class TaskTimes;
+
 class Watch {
  public:
   virtual ~Watch() = default;
   virtual void pass_begins() {}
   virtual void tick(double fraction_of_pass) = 0;
+  virtual TaskTimes* task_times() {
+    return nullptr;
+  }  // where a symmetric pass notes how long its tasks took; benchmarks ask for it
 };
 
 }  // namespace fd

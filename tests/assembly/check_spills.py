@@ -10,8 +10,8 @@ import shutil
 import subprocess
 import sys
 
-# The loops that passes spend their time in: entries in the expanded form (form 1), fused or stored, and the products.
-KERNELS = re.compile(r"N_AVX[23]::(narrow_tile<\d, \w+, \w+, false,|store_tile<\([^)]*\)1,|panel_product|multiply_adds)")
+# The loops that passes spend their time in: exponents in the expanded form (form 2), their powers, and the products.
+KERNELS = re.compile(r"N_AVX[23]::(exponents<\([^)]*\)2,|exp2_tile|few_columns|some_columns|both_products|panel_product|multiply_adds)")
 STACK_VECTOR = re.compile(r"(%[xyz]mm\d+\S*,\s*-?(0x[0-9a-f]+)?\(%r[sb]p\))|(-?(0x[0-9a-f]+)?\(%r[sb]p\)\S*,\s*%[xyz]mm)")
 LEAST_FMAS = 8
 

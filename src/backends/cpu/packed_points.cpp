@@ -74,6 +74,7 @@ const PackedPoints<T>& CpuPoints<T>::packed(double beta, bool need_local, Team& 
   to.first_row = first_row_.data();
   to.radius.at_least(panels_);
   const double scale = to.scale = Gaussian::point_scale(beta);
+  to.norm = scale * std::sqrt(largest_square_) * (1 + 1e-5);
   team.run(panels_, [&](std::size_t p, int) {
     const double* from = offset_.data() + p * dimension_ * panel_rows;
     const double* centre = centre_.data() + p * dimension_;

@@ -32,6 +32,7 @@ struct PackedPoints {
       nullptr;  // [panel][dimension], before scaling: the difference of two is exact, far from the origin too
   double scale = 1;
   AlignedBuffer<T> radius;  // [panel]: of a ball around the centre
+  double norm = 0;          // no row's is larger: a ball around all of them
   const T* panel(std::size_t p) const { return x.data() + p * dimension * panel_rows; }
   const T* low_panel(std::size_t p) const {
     return local ? low.data() + p * dimension * panel_rows : panel(p);

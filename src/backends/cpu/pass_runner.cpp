@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "device/task_times.hpp"
+
 namespace fd::cpu {
 namespace {
 
@@ -83,13 +85,24 @@ void PassRunner<T>::play(const Pass<T>& pass, Watch* watch) {
         poll, most);
     return;
   }
+  TaskTimes* const times = watch != nullptr ? watch->task_times() : nullptr;
+  // full blocks off the diagonal alone can be compared
+  const auto pairs_of = [&](PanelRange a, PanelRange b) {
+    const auto rows_of = [&](PanelRange range) { return pass.x->first_row[range.last] - pass.x->first_row[range.first]; };
+    return a.first == b.first || b.last == pass.x->panels
+               ? 0.0
+               : 2.0 * static_cast<double>(rows_of(a)) * static_cast<double>(rows_of(b));
+  };
   for (std::size_t round = 0; round < rows.rounds(); ++round) total += rows.tasks(round);
   for (std::size_t round = 0; round < rows.rounds(); ++round)
     team_.run(
         rows.tasks(round),
         [&](std::size_t task, int worker) {
           const auto [first, second, rests] = rows.pair(round, task);
-          if (!rests) kernels_.tiles(full, rows.block(first), rows.block(second), scratch(worker));
+          const PanelRange a = rows.block(first), b = rows.block(second);
+          const auto work = [&] { kernels_.tiles(full, a, b, scratch(worker)); };
+          if (!rests && times == nullptr) work();
+          else if (!rests) times->time(worker, pairs_of(a, b), work);
           done.fetch_add(1, std::memory_order_relaxed);
         },
         poll, most);

@@ -62,8 +62,9 @@ struct TileKernels {
   // Y = A S or Y += A S over `rows` rows; s is na × padded, row-major, `padded` a multiple of the lanes. Y may be A.
   void (*combine)(const T* a, std::size_t lda, std::size_t na, const T* s, std::size_t padded, T* y, std::size_t ldy,
                   std::size_t ny, std::size_t rows, bool accumulate, Scratch<T>& scratch);
-  // e_i = 2^t_i, for tests and benchmarks.
+  // e_i = 2^t_i, for tests and benchmarks; near: of t that do not underflow.
   void (*exp2)(const T* t, T* e, std::size_t count);
+  void (*exp2_near)(const T* t, T* e, std::size_t count);
   // Independent multiply-adds in registers and nothing else, for benchmarks: rounds times multiply_adds_a_round of them.
   T (*multiply_adds)(std::size_t rounds);
   std::size_t multiply_adds_a_round;

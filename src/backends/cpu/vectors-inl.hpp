@@ -1,0 +1,91 @@
+// Vectors of this instruction set: register tiles and 2^t. Compiled once for every instruction set (Highway's foreach_target).
+
+#if defined(FD_VECTORS_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef FD_VECTORS_INL
+#undef FD_VECTORS_INL
+#else
+#define FD_VECTORS_INL
+#endif
+
+#include <cstddef>
+
+#include <hwy/highway.h>
+
+#include "kernel/gaussian.hpp"
+
+#undef FD_UNROLL
+#if defined(__clang__)
+#define FD_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define FD_UNROLL _Pragma("GCC unroll 32")
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace fd::cpu {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Register tiles. Dot products: `rows` vectors × `columns` entries. Products: `wide` vectors × `deep` rows (or 1 × 2 deep), and
+// `sums` accumulators for a few columns. The accumulators, one row of vectors and one broadcast fit the registers. On AVX2 a tile of dot
+// products is smaller than that: eight accumulators hide the latency of two pipes, and twelve stored one after another were seen
+// to stall the next tile (Zen 3: 8.0 cycles a vector at D = 12 with 3 × 4 tiles, 6.3 with 2 × 4; 6 is the limit).
+struct Shape {
+#if HWY_TARGET == HWY_AVX3
+  static constexpr int rows = 3, columns = 8, wide = 2, deep = 12, sums = 24, registers = 32, narrow_most = 8;
+#elif HWY_TARGET == HWY_AVX2
+  static constexpr int rows = 2, columns = 4, wide = 2, deep = 6, sums = 12, registers = 16, narrow_most = 4;
+#elif HWY_TARGET == HWY_SSE4
+  static constexpr int rows = 3, columns = 4, wide = 2, deep = 6, sums = 12, registers = 16, narrow_most = 4;
+#elif HWY_TARGET == HWY_NEON
+  static constexpr int rows = 4, columns = 6, wide = 2, deep = 12, sums = 24, registers = 32, narrow_most = 4;
+#else
+  static constexpr int rows = 1, columns = 4, wide = 1, deep = 4, sums = 4, registers = 16, narrow_most = 1;
+#endif
+};
+
+template <class T>
+using Tag = hn::ScalableTag<T>;
+template <class T>
+constexpr std::size_t lanes_of() {
+  return hn::MaxLanes(Tag<T>());
+}
+
+// 2^t of `count` values, whole groups of three vectors, for t <= 0 or slightly above; kClamp: however far below. A loop of its own, so that
+// the constants stay in registers; stage by stage over a group, so that the latency of Horner's rule is hidden and not left to a
+// scheduler that cannot look that far ahead.
+constexpr int exp2_group = 3;
+template <bool kClamp, class T>
+HWY_INLINE void exp2_vectors(const T* t, T* e, std::size_t count) {
+  using E = Exp2<T>;
+  using V = hn::Vec<Tag<T>>;
+  const Tag<T> d;
+  const hn::RebindToSigned<Tag<T>> integers;
+  constexpr std::size_t lanes = lanes_of<T>();
+  constexpr int group = exp2_group;
+  const volatile T opaque = E::magic;  // of a known constant compilers make a second one, -magic, and then lack a register
+  const V magic = hn::Set(d, opaque);
+  V x[group], power[group], p[group];
+  for (std::size_t at = 0; at < count; at += group * lanes) {
+    FD_UNROLL for (int g = 0; g < group; ++g) x[g] = hn::LoadU(d, t + at + g * lanes);
+    if constexpr (kClamp) {
+      FD_UNROLL for (int g = 0; g < group; ++g) x[g] = hn::Max(x[g], hn::Set(d, E::lowest));
+    }
+    FD_UNROLL for (int g = 0; g < group; ++g) power[g] = hn::Add(x[g], magic);
+    FD_UNROLL for (int g = 0; g < group; ++g) p[g] = hn::Sub(power[g], magic);
+    FD_UNROLL for (int g = 0; g < group; ++g) x[g] = hn::Sub(x[g], p[g]);
+    FD_UNROLL for (int g = 0; g < group; ++g) power[g] =
+        hn::BitCast(d, hn::ShiftLeft<E::mantissa_bits>(hn::BitCast(integers, power[g])));
+    FD_UNROLL for (int g = 0; g < group; ++g) p[g] =
+        hn::MulAdd(hn::Set(d, E::coefficient[E::degree]), x[g], hn::Set(d, E::coefficient[E::degree - 1]));
+    FD_UNROLL for (int k = E::degree - 2; k >= 0; --k) FD_UNROLL for (int g = 0; g < group; ++g) p[g] =
+        hn::MulAdd(p[g], x[g], hn::Set(d, E::coefficient[k]));
+    FD_UNROLL for (int g = 0; g < group; ++g)
+        hn::StoreU(hn::BitCast(d, hn::Add(hn::BitCast(integers, p[g]), hn::BitCast(integers, power[g]))), d, e + at + g * lanes);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace fd::cpu
+HWY_AFTER_NAMESPACE();
+
+#endif
