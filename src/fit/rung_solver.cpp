@@ -90,13 +90,15 @@ RungSolver::Solved RungSolver::run(double beta, bool values_only, double toleran
   }
   solver.progress = [&](const SolverState& state) { watch.now().converged = state.converged; };
 
-  if (!values_only) m.measure_perron();
+  const bool final = !values_only && tolerance == options.tolerance;
+  if (final) m.measure_perron();
   std::vector<double> alone = values_only ? rows_by_themselves(m, options) : std::vector<double>();
   if (!alone.empty() && alone[solver.ceiling_index] > solver.ceiling) {
     solved.spectrum.values = std::move(alone);
     solved.spectrum.outcome = SolverOutcome::ceiling;
   } else solved.spectrum = block_lanczos(space_, m, solver, m.perron().panel, m.start(), m.start_image());
   m.forget_start();
+  if (final) m.perron_residual();  // before the passes are counted
   Spectrum& spectrum = solved.spectrum;
   if (std::isfinite(spectrum.latest)) latest_ = spectrum.latest;
 

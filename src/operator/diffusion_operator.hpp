@@ -34,9 +34,10 @@ class DiffusionOperator final : public Operator {
   Panel* start() { return start_.get(); }
   Panel* start_image() { return start_image_.get(); }
   void forget_start() { start_.reset(), start_image_.reset(); }
-  // |M v0 - v0|: after measure_perron() one of the next apply()s measures it, as one more column; negative before that.
+  // |M v0 - v0|. After measure_perron() one of the next apply()s takes it along as one more column; if none did, asking for it costs a
+  // pass. Negative where it was never wanted.
   void measure_perron() { perron_wanted_ = true; }
-  double perron_residual() const { return perron_residual_; }
+  double perron_residual();
   double s_off() const { return s_off_; }                 // sum over i != j of K_ij
   double s_off_2beta() const { return s_off_2beta_; }     // the same at 2 beta
   const std::vector<double>& mass() const { return q_; }  // in the order of the source

@@ -22,6 +22,7 @@ class Basis {
       : space_(space), a_(a), locked_(locked), v_(space.panel(a.local_rows(), most)), image_(space.panel(a.local_rows(), most)) {}
 
   std::size_t size() const { return size_; }
+  std::size_t vectors_rows() const { return v_->rows(); }
   std::size_t most() const { return v_->columns(); }
   std::size_t room() const { return most() - size_; }
   Columns vectors() { return {*v_, 0, size_}; }
@@ -238,13 +239,19 @@ class Iteration {
     values_.push(basis_.values(), modes_);
   }
 
+  // A warm start is accompanied by witnesses until they have seen enough; they are not needed to converge.
+  std::size_t witnesses() const { return warm_ && seen_enough() ? 0 : options_.witnesses; }
+  bool seen_enough() const {
+    return basis_.passes() >= witness_passes(basis_.values(), modes_, static_cast<double>(basis_.vectors_rows()));
+  }
+
   // From a random start every pass is a whole block; a good warm start needs only what has not converged. With the witnesses that is
-  // a width the kernel takes whole: 4, or a number of eights.
+  // a width the kernel takes whole: up to 4, or a number of eights.
   std::size_t step_width() const {
     if (!warm_ || !narrow_) return options_.block;
-    const std::size_t needed = unconverged_ + options_.witnesses;
-    const std::size_t whole = std::min(options_.block + 8, needed <= 4 ? std::size_t{4} : (needed + 7) / 8 * 8);
-    return whole - std::min(whole - 1, options_.witnesses);
+    const std::size_t needed = std::max<std::size_t>(unconverged_, 1) + witnesses();
+    const std::size_t whole = std::min(options_.block + 8, needed <= 4 ? needed : (needed + 7) / 8 * 8);
+    return whole - std::min(whole - 1, witnesses());
   }
 
   // Half of the basis is kept, and never less than what is wanted and carried: a restart that keeps little forgets much.
@@ -307,8 +314,7 @@ class Iteration {
     if (basis_.left() == 0) return true;
     if (options_.values_only) return targets.empty() || know_values();
     if (!targets.empty()) return false;
-    if (warm_ && basis_.passes() < witness_passes(basis_.values(), modes_, static_cast<double>(basis_.vectors().rows())))
-      return false;
+    if (warm_ && !seen_enough()) return false;
     return !hides_copies();
   }
 
@@ -353,8 +359,8 @@ class Iteration {
     // witnesses go on from their images; after an adopted start they begin here
     const Columns chain = warm_ ? basis_.witness_images() : Columns(basis_.vectors().part(0, 0));
     const bool begins = warm_ && chain.count == 0;
-    const std::size_t witnesses =
-        std::min(begins ? options_.witnesses : chain.count, basis_.room() - std::min(basis_.room(), targets.size()));
+    const std::size_t witnesses = std::min(
+        {begins ? options_.witnesses : chain.count, this->witnesses(), basis_.room() - std::min(basis_.room(), targets.size())});
     const Columns fresh = basis_.next(targets.size() + witnesses);
     basis_.residuals(targets, fresh.part(0, targets.size()));
     if (begins) {

@@ -29,8 +29,7 @@ Pass<T> PassRunner<T>::start(std::size_t width, const PackedPoints<T>& x, const 
   pass.z = &z;
   if (width <= kernels_.narrow_most) {
     pass.epilogue = Epilogue::narrow;
-    pass.stride = 1;
-    while (pass.stride < width) pass.stride *= 2;
+    pass.stride = width <= 4 ? std::max<std::size_t>(width, 1) : 8;
   } else {
     pass.epilogue = Epilogue::wide;
     pass.stride = (width + kernels_.lanes - 1) / kernels_.lanes * kernels_.lanes;

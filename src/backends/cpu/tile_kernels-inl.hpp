@@ -74,6 +74,7 @@ TileEpilogue<T> choose_epilogue(const Pass<T>& pass) {
   switch (pass.stride) {
     case 1: return narrow<1, false, T>;
     case 2: return narrow<2, false, T>;
+    case 3: return narrow<3, false, T>;
     case 4: return narrow<4, false, T>;
     default: break;
   }

@@ -8,7 +8,6 @@
 #endif
 
 #include <algorithm>
-#include <bit>
 
 #include "backends/cpu/tile_pass.hpp"
 #include "backends/cpu/vectors-inl.hpp"
@@ -16,6 +15,15 @@
 HWY_BEFORE_NAMESPACE();
 namespace fd::cpu {
 namespace HWY_NAMESPACE {
+// The most vectors, of those that cut a panel into equal parts, for which there are `sums` accumulators.
+template <class T>
+constexpr int vectors_at_once(int sums) {
+  constexpr int all = panel_rows / lanes_of<T>();
+  int most = std::clamp(sums, 1, all);
+  while (all % most != 0) --most;
+  return most;
+}
+
 // A few columns, vectors along i: y[c][i] += sum_j e_ij w_j[c] and, for both directions, z[j][c][lane] += e_ij w_i[c][i], lanes kept
 // apart until the chunk is done. One or two columns: both directions from one load of the entry. Mass: column 0 sums e, column 1
 // sums e^2, both with the weights of column 0. (wi and z may not be told to be apart: compilers would load all weights ahead of the
@@ -25,8 +33,7 @@ HWY_NOINLINE void few_columns(const T* HWY_RESTRICT tile, const T* wi, const T* 
   using V = hn::Vec<Tag<T>>;
   const Tag<T> d;
   constexpr std::size_t lanes = lanes_of<T>();
-  constexpr int kVectors = std::clamp<int>(Shape::sums / (2 * kColumns), 1, panel_rows / lanes);
-  static_assert(panel_rows % (kVectors * lanes) == 0);
+  constexpr int kVectors = vectors_at_once<T>(Shape::sums / (2 * kColumns));
   constexpr std::size_t kStep = kMass ? 0 : panel_rows;
   constexpr bool kHeld = kMass || kColumns == 1;  // there are registers left for the weights at i
   for (std::size_t i = 0; i < panel_rows; i += kVectors * lanes) {
@@ -59,15 +66,35 @@ HWY_NOINLINE void few_columns(const T* HWY_RESTRICT tile, const T* wi, const T* 
   }
 }
 
-// The same from four columns on, each direction for itself: along i the registers are filled with sums, along j with the weights of as
-// many columns as fit.
+// z[j][c][lane] += e_ij w_i[c][i] for the columns from kFirst on, with the weights of as many columns at once as the registers hold.
+template <int kColumns, int kFirst, class T>
+HWY_INLINE void along_j(const T* HWY_RESTRICT tile, const T* wi, T* z) {
+  using V = hn::Vec<Tag<T>>;
+  const Tag<T> d;
+  constexpr std::size_t lanes = lanes_of<T>();
+  constexpr int kHeight = panel_rows / lanes, kAtOnce = std::clamp((Shape::registers - 1) / (kHeight + 1), 1, kColumns - kFirst);
+  V w[kAtOnce][kHeight];
+  FD_UNROLL for (int c = 0; c < kAtOnce; ++c) FD_UNROLL for (int v = 0; v < kHeight; ++v) w[c][v] =
+      hn::Load(d, wi + (kFirst + c) * panel_rows + v * lanes);
+  for (std::size_t j = 0; j < panel_rows; ++j) {
+    V sum[kAtOnce];
+    FD_UNROLL for (int c = 0; c < kAtOnce; ++c) sum[c] = hn::Load(d, z + (j * kColumns + kFirst + c) * lanes);
+    FD_UNROLL for (int v = 0; v < kHeight; ++v) {
+      const V e = hn::Load(d, tile + j * panel_rows + v * lanes);
+      FD_UNROLL for (int c = 0; c < kAtOnce; ++c) sum[c] = hn::MulAdd(e, w[c][v], sum[c]);
+    }
+    FD_UNROLL for (int c = 0; c < kAtOnce; ++c) hn::Store(sum[c], d, z + (j * kColumns + kFirst + c) * lanes);
+  }
+  if constexpr (kFirst + kAtOnce < kColumns) along_j<kColumns, kFirst + kAtOnce>(tile, wi, z);
+}
+
+// The same from three columns on, each direction for itself: along i the registers are filled with sums, along j with weights.
 template <int kColumns, bool kBoth, class T>
 HWY_NOINLINE void some_columns(const T* HWY_RESTRICT tile, const T* wi, const T* HWY_RESTRICT wj, T* HWY_RESTRICT y, T* z) {
   using V = hn::Vec<Tag<T>>;
   const Tag<T> d;
   constexpr std::size_t lanes = lanes_of<T>();
-  constexpr int kVectors = std::clamp<int>(Shape::sums / kColumns, 1, panel_rows / lanes);
-  static_assert(panel_rows % (kVectors * lanes) == 0);
+  constexpr int kVectors = vectors_at_once<T>(Shape::sums / kColumns);
   for (std::size_t i = 0; i < panel_rows; i += kVectors * lanes) {
     V sum[kColumns][kVectors];
     FD_UNROLL for (int c = 0; c < kColumns; ++c) FD_UNROLL for (int v = 0; v < kVectors; ++v) sum[c][v] =
@@ -83,23 +110,7 @@ HWY_NOINLINE void some_columns(const T* HWY_RESTRICT tile, const T* wi, const T*
     FD_UNROLL for (int c = 0; c < kColumns; ++c) FD_UNROLL for (int v = 0; v < kVectors; ++v)
         hn::Store(sum[c][v], d, y + c * panel_rows + i + v * lanes);
   }
-  if constexpr (!kBoth) return;
-  constexpr unsigned kHeight = panel_rows / lanes, kFit = (Shape::registers - 1) / (kHeight + 1);
-  constexpr int kAtOnce = std::min<int>(kColumns, std::bit_floor(std::max(1u, kFit)));
-  for (int first = 0; first < kColumns; first += kAtOnce) {
-    V w[kAtOnce][kHeight];
-    FD_UNROLL for (int c = 0; c < kAtOnce; ++c) FD_UNROLL for (unsigned v = 0; v < kHeight; ++v) w[c][v] =
-        hn::Load(d, wi + (first + c) * panel_rows + v * lanes);
-    for (std::size_t j = 0; j < panel_rows; ++j) {
-      V sum[kAtOnce];
-      FD_UNROLL for (int c = 0; c < kAtOnce; ++c) sum[c] = hn::Load(d, z + (j * kColumns + first + c) * lanes);
-      FD_UNROLL for (unsigned v = 0; v < kHeight; ++v) {
-        const V e = hn::Load(d, tile + j * panel_rows + v * lanes);
-        FD_UNROLL for (int c = 0; c < kAtOnce; ++c) sum[c] = hn::MulAdd(e, w[c][v], sum[c]);
-      }
-      FD_UNROLL for (int c = 0; c < kAtOnce; ++c) hn::Store(sum[c], d, z + (j * kColumns + first + c) * lanes);
-    }
-  }
+  if constexpr (kBoth) along_j<kColumns, 0>(tile, wi, z);
 }
 
 // y[r][c] += sum over depth of k[r * row_step + m * depth_step] w[m][c], for kRows rows and kVectors vectors of columns.
