@@ -153,17 +153,31 @@ Solution RungSolver::solve(double beta) {
 }
 
 void RungSolver::start_from(RungSolver& smaller) {
-  if (!smaller.modes_ || traits(smaller.precision()).wide_panels != traits(precision()).wide_panels) return;
-  // psi(x) = sum_j k(x, j) q_j^-alpha psi_j / sum_j k(x, j) q_j^-alpha, up to 1 / lambda, which a span does not see
-  const std::size_t columns = smaller.modes_->columns();
-  auto in = smaller.space_.panel(smaller.size(), columns + 1);
+  if (!smaller.modes_) return;
   Backend& backend = context_.backend;
-  smaller.space_.combine(*smaller.weight_, Eigen::MatrixXd::Identity(1, 1), {*in, columns, 1});
-  backend.scale_rows(*smaller.weight_, *smaller.modes_, {*in, 0, columns});
+  // between fp32 and fp64 the points are loaded anew, and the rows of a panel follow them
+  const bool crosses = traits(smaller.precision()).wide_panels != traits(precision()).wide_panels;
+  const std::unique_ptr<Points> loaded = crosses ? backend.load(*smaller.source_, precision()) : nullptr;
+  const Points& from = crosses ? *loaded : *smaller.points_;
+  const auto here = [&](Panel& panel) {
+    std::vector<double> host(smaller.size() * panel.columns());
+    backend.download(smaller.points_.get(), panel, host.data());
+    auto copy = space_.panel(smaller.size(), panel.columns());
+    backend.upload(&from, host.data(), *copy);
+    return copy;
+  };
+  const std::unique_ptr<Panel> modes = crosses ? here(*smaller.modes_) : nullptr, weight = crosses ? here(*smaller.weight_) : nullptr;
+  Panel& psi = crosses ? *modes : *smaller.modes_;
+  Panel& q = crosses ? *weight : *smaller.weight_;
+  // psi(x) = sum_j k(x, j) q_j^-alpha psi_j / sum_j k(x, j) q_j^-alpha, up to 1 / lambda, which a span does not see
+  const std::size_t columns = psi.columns();
+  auto in = space_.panel(smaller.size(), columns + 1);
+  space_.combine(q, Eigen::MatrixXd::Identity(1, 1), {*in, columns, 1});
+  backend.scale_rows(q, psi, {*in, 0, columns});
   auto out = space_.panel(size(), columns + 1);
   context_.watch.stage("extend", size(), smaller.modes_beta_, columns);
   context_.watch.pass(static_cast<double>(size()) * static_cast<double>(smaller.size()));
-  backend.xgemm(smaller.modes_beta_, *points_, *smaller.points_, *in, *out, &context_.watch);
+  backend.xgemm(smaller.modes_beta_, *points_, from, *in, *out, &context_.watch);
   std::vector<double> host(size());
   backend.download(nullptr, {*out, columns, 1}, host.data());
   for (double& sum : host) sum = sum > 1e-30 ? 1 / sum : 0;
