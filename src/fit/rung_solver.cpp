@@ -166,7 +166,8 @@ void RungSolver::start_from(RungSolver& smaller) {
     backend.upload(&from, host.data(), *copy);
     return copy;
   };
-  const std::unique_ptr<Panel> modes = crosses ? here(*smaller.modes_) : nullptr, weight = crosses ? here(*smaller.weight_) : nullptr;
+  const std::unique_ptr<Panel> modes = crosses ? here(*smaller.modes_) : nullptr,
+                               weight = crosses ? here(*smaller.weight_) : nullptr;
   Panel& psi = crosses ? *modes : *smaller.modes_;
   Panel& q = crosses ? *weight : *smaller.weight_;
   // psi(x) = sum_j k(x, j) q_j^-alpha psi_j / sum_j k(x, j) q_j^-alpha, up to 1 / lambda, which a span does not see

@@ -7,7 +7,7 @@
 namespace fd::cpu {
 namespace {
 
-constexpr double pairs_worth_a_thread = 1e5;  // in one round: with fewer, meeting another thread costs more than it saves
+constexpr double pairs_worth_a_thread = 5e5;  // with fewer, waking another thread costs more than it saves
 
 constexpr std::size_t panels_at_once = 64;
 
@@ -54,7 +54,7 @@ template <class T>
 void PassRunner<T>::play(const Pass<T>& pass, Watch* watch) {
   const Schedule rows(pass.x->panels);
   const double pairs = static_cast<double>(pass.x->rows) * static_cast<double>(pass.z->rows);
-  const int most = static_cast<int>(std::min(1e6, 1 + pairs / static_cast<double>(rows.rounds()) / pairs_worth_a_thread));
+  const int most = static_cast<int>(std::min(1e6, 1 + pairs / pairs_worth_a_thread));
   const std::size_t panel_size = panel_rows * pass.stride;
   sums_.at_least(pass.x->panels * panel_size);
   Pass<T> full = pass;
@@ -92,19 +92,20 @@ void PassRunner<T>::play(const Pass<T>& pass, Watch* watch) {
                ? 0.0
                : 2.0 * static_cast<double>(rows_of(a)) * static_cast<double>(rows_of(b));
   };
-  for (std::size_t round = 0; round < rows.rounds(); ++round) total += rows.tasks(round);
-  for (std::size_t round = 0; round < rows.rounds(); ++round)
-    team_.run(
-        rows.tasks(round),
-        [&](std::size_t task, int worker) {
-          const auto [first, second, rests] = rows.pair(round, task);
-          const PanelRange a = rows.block(first), b = rows.block(second);
+  total = rows.tasks();
+  turns_.restart(rows.blocks());
+  team_.run(
+      total,
+      [&](std::size_t index, int worker) {
+        const Schedule::Task task = rows.task(index);
+        turns_.take(task, [&] {
+          const PanelRange a = rows.block(task.first), b = rows.block(task.second);
           const auto work = [&] { kernels_.tiles(full, a, b, scratch(worker)); };
-          if (!rests && times == nullptr) work();
-          else if (!rests) times->time(worker, pairs_of(a, b), work);
-          done.fetch_add(1, std::memory_order_relaxed);
-        },
-        poll, most);
+          times == nullptr ? work() : times->time(worker, pairs_of(a, b), work);
+        });
+        done.fetch_add(1, std::memory_order_relaxed);
+      },
+      poll, most);
 }
 
 template <class T>

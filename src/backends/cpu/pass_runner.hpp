@@ -36,6 +36,7 @@ class PassRunner {
   std::vector<Scratch<T>> scratch_;
   AlignedBuffer<T> weights_;
   AlignedBuffer<double> sums_;
+  Turns turns_;
 };
 
 }  // namespace fd::cpu

@@ -1,12 +1,15 @@
-// The order of work in a pass: the same for every number of threads, and no two tasks of a round touch the same rows.
+// The order of work in a pass: the same for every number of threads, and no two tasks at work touch the same rows.
 //
 // The panels are cut into blocks (how many depends on the number of panels alone). A symmetric pass visits every unordered pair of
-// blocks once, as the rounds of a round-robin tournament: in a round each block appears once, so its sums belong to one task.
+// blocks once, as the rounds of a round-robin tournament: in a round each block appears once. Rounds do not wait for one another:
+// a task waits for the last tasks of its own two blocks (`Turns`), so the sums of a block are added up in the order of rounds.
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
-#include <functional>
+#include <memory>
+#include <thread>
 
 #include "backends/cpu/tile_pass.hpp"
 
@@ -24,26 +27,66 @@ class Schedule {
   std::size_t blocks() const { return blocks_; }
   PanelRange block(std::size_t b) const { return {b * block_, std::min(panels_, (b + 1) * block_)}; }
 
-  // Round 0 is the diagonal; then an even number of players, one of them resting when blocks() is odd.
-  std::size_t rounds() const { return 1 + (blocks_ < 2 ? 0 : players() - 1); }
-  std::size_t tasks(std::size_t round) const { return round == 0 ? blocks_ : players() / 2; }
+  // Of a symmetric pass. Round 0 is the diagonal; then an even number of players, one of them resting when blocks() is odd.
+  std::size_t tasks() const { return blocks_ < 2 ? blocks_ : blocks_ + (players() - 1) * (players() / 2); }
 
-  struct Pair {
-    std::size_t first, second;
-    bool rests;
+  struct Task {
+    std::size_t first, second, round;  // first <= second; one that is not below blocks() stands for a rest
   };
-  Pair pair(std::size_t round, std::size_t task) const {
-    if (round == 0) return {task, task, false};
+  Task task(std::size_t index) const {
+    if (index < blocks_) return {index, index, 0};
     // circle method: player n-1 stays, the others turn
-    const std::size_t turning = players() - 1, turn = round - 1;
-    const std::size_t a = task == 0 ? turning : (turn + task) % turning;
-    const std::size_t b = (turn + turning - task) % turning;
-    return {std::min(a, b), std::max(a, b), a >= blocks_ || b >= blocks_};
+    const std::size_t pairs = players() / 2, turning = players() - 1;
+    const std::size_t turn = (index - blocks_) / pairs, place = (index - blocks_) % pairs;
+    const std::size_t a = place == 0 ? turning : (turn + place) % turning, b = (turn + turning - place) % turning;
+    return {std::min(a, b), std::max(a, b), turn + 1};
   }
 
  private:
   std::size_t players() const { return (blocks_ + 1) / 2 * 2; }
   std::size_t panels_, block_ = 1, blocks_ = 1;
+};
+
+// How many rounds each block has behind it. Tasks are handed out in their order, so what a task waits for has been begun.
+class Turns {
+ public:
+  void restart(std::size_t blocks) {
+    if (blocks > size_) {
+      done_ = std::make_unique<std::atomic<std::size_t>[]>(blocks);
+      size_ = blocks;
+    }
+    blocks_ = blocks;
+    for (std::size_t b = 0; b < blocks; ++b) done_[b].store(0, std::memory_order_relaxed);
+  }
+
+  // Runs the work when both blocks have come to this round; they have it behind them even if it throws.
+  template <class F>
+  void take(const Schedule::Task& task, F&& work) {
+    wait(task.first, task.round);
+    wait(task.second, task.round);
+    struct End {
+      Turns& turns;
+      const Schedule::Task& task;
+      ~End() {
+        turns.pass(task.first, task.round);
+        turns.pass(task.second, task.round);
+      }
+    } end{*this, task};
+    if (task.second < blocks_) work();
+  }
+
+ private:
+  void wait(std::size_t block, std::size_t round) const {
+    if (block >= blocks_) return;
+    for (int look = 0; done_[block].load(std::memory_order_acquire) != round; ++look)
+      if (look > 4000) std::this_thread::yield();
+  }
+  void pass(std::size_t block, std::size_t round) {
+    if (block < blocks_) done_[block].store(round + 1, std::memory_order_release);
+  }
+
+  std::unique_ptr<std::atomic<std::size_t>[]> done_;
+  std::size_t size_ = 0, blocks_ = 0;
 };
 
 }  // namespace fd::cpu
