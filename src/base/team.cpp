@@ -7,25 +7,9 @@
 #include <sched.h>
 #endif
 
+#include "base/wait_for_change.hpp"
+
 namespace fd {
-namespace {
-
-// Rounds of a kernel pass follow one another within microseconds: look a few thousand times before going to sleep.
-template <class T>
-T wait_for_change(const std::atomic<T>& value, T old) {
-  for (int look = 0; look < 4000; ++look) {
-    const T now = value.load(std::memory_order_acquire);
-    if (now != old) return now;
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#endif
-  }
-  value.wait(old, std::memory_order_acquire);
-  return value.load(std::memory_order_acquire);
-}
-
-}  // namespace
-
 int available_cores() {
 #if defined(__linux__)
   cpu_set_t set;

@@ -10,9 +10,8 @@ class Watch {
   virtual ~Watch() = default;
   virtual void pass_begins() {}
   virtual void tick(double fraction_of_pass) = 0;
-  virtual TaskTimes* task_times() {
-    return nullptr;
-  }  // where a symmetric pass notes how long its tasks took; benchmarks ask for it
+  // Where a symmetric pass notes how long its tasks took; benchmarks ask for it.
+  virtual TaskTimes* task_times() { return nullptr; }
 };
 
 }  // namespace fd

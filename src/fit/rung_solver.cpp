@@ -58,9 +58,10 @@ std::vector<double> RungSolver::supports(Panel& vectors, std::size_t modes) {
   return support;
 }
 
-RungSolver::Solved RungSolver::run(double beta, bool values_only, double tolerance) {
+RungSolver::Solved RungSolver::run(double beta, Purpose purpose) {
   const auto started = std::chrono::steady_clock::now();
   const Options& options = context_.options;
+  const bool values_only = purpose == Purpose::probe;
   const double pairs = 0.5 * static_cast<double>(size()) * static_cast<double>(size());
   ProgressWatch& watch = context_.watch;
   watch.stage(values_only ? "probe" : "solve", size(), beta, options.modes);
@@ -79,7 +80,7 @@ RungSolver::Solved RungSolver::run(double beta, bool values_only, double toleran
   solver.block = plan.block;
   solver.basis = plan.basis;
   solver.most_passes = options.max_passes > 0 ? options.max_passes : 50 + 4 * options.modes;
-  solver.tolerance = tolerance;
+  solver.tolerance = purpose == Purpose::settle ? carried_tolerance : options.tolerance;
   solver.floor = (wide ? 1e-15 : 3e-7);  // of fp64 and fp32 arithmetic; tf32 and bf16 are kept by fp32
   solver.values_only = values_only;
   solver.latest = latest_;
@@ -90,15 +91,14 @@ RungSolver::Solved RungSolver::run(double beta, bool values_only, double toleran
   }
   solver.progress = [&](const SolverState& state) { watch.now().converged = state.converged; };
 
-  const bool final = !values_only && tolerance == options.tolerance;
-  if (final) m.measure_perron();
+  if (purpose == Purpose::solve) m.measure_perron();
   std::vector<double> alone = values_only ? rows_by_themselves(m, options) : std::vector<double>();
   if (!alone.empty() && alone[solver.ceiling_index] > solver.ceiling) {
     solved.spectrum.values = std::move(alone);
     solved.spectrum.outcome = SolverOutcome::ceiling;
   } else solved.spectrum = block_lanczos(space_, m, solver, m.perron().panel, m.start(), m.start_image());
   m.forget_start();
-  if (final) m.perron_residual();  // before the passes are counted
+  if (purpose == Purpose::solve) m.perron_residual();  // before the passes are counted
   Spectrum& spectrum = solved.spectrum;
   if (std::isfinite(spectrum.latest)) latest_ = spectrum.latest;
 
@@ -136,12 +136,12 @@ RungSolver::Solved RungSolver::run(double beta, bool values_only, double toleran
   return solved;
 }
 
-Probe RungSolver::probe(double beta) { return run(beta, true, context_.options.tolerance).probe; }
+Probe RungSolver::probe(double beta) { return run(beta, Purpose::probe).probe; }
 
-void RungSolver::settle(double beta) { run(beta, false, carried_tolerance); }
+void RungSolver::settle(double beta) { run(beta, Purpose::settle); }
 
 Solution RungSolver::solve(double beta) {
-  Solved solved = run(beta, false, context_.options.tolerance);
+  Solved solved = run(beta, Purpose::solve);
   Solution solution;
   solution.probe = std::move(solved.probe);
   solution.spectrum = std::move(solved.spectrum);

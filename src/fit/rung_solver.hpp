@@ -62,7 +62,8 @@ class RungSolver {
 
  private:
   struct Solved;
-  Solved run(double beta, bool values_only, double tolerance);
+  enum class Purpose { probe, settle, solve };
+  Solved run(double beta, Purpose purpose);
   std::vector<double> supports(Panel& vectors, std::size_t modes);
 
   FitContext& context_;

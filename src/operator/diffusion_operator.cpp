@@ -85,20 +85,23 @@ void DiffusionOperator::product(Columns in, Columns out) {
 
 double DiffusionOperator::perron_residual() {
   if (perron_wanted_) {  // nothing took it along: a pass of its own
-    perron_wanted_ = false;
     auto image = space_.panel(points_.rows(), 1);
     product(*perron_, *image);
-    space_.combine(*perron_, -Eigen::MatrixXd::Identity(1, 1), *image, true);
-    perron_residual_ = std::sqrt(std::max(0.0, space_.gram(*image, *image)(0, 0)));
+    note_perron(*image);
   }
   return perron_residual_;
+}
+
+void DiffusionOperator::note_perron(Columns image) {
+  perron_wanted_ = false;
+  space_.combine(*perron_, -Eigen::MatrixXd::Identity(1, 1), image, true);
+  perron_residual_ = std::sqrt(std::max(0.0, space_.gram(image, image)(0, 0)));
 }
 
 void DiffusionOperator::apply(Columns in, Columns out) {
   // v0 rides along where that costs next to nothing: a width of three, or one that is not a whole number of vectors; else in the end
   const bool free_ride = in.count == 3 || (in.count > 8 && in.count % 8 != 0);
   if (!perron_wanted_ || (!free_ride && ++applied_ < 5)) return product(in, out);
-  perron_wanted_ = false;
   auto with_perron = space_.panel(points_.rows(), in.count + 1), image = space_.panel(points_.rows(), in.count + 1);
   const auto width = static_cast<Eigen::Index>(in.count);
   const Columns all(*with_perron), last(*with_perron, in.count, 1), image_last(*image, in.count, 1);
@@ -107,8 +110,7 @@ void DiffusionOperator::apply(Columns in, Columns out) {
   product(all, *image);
   count_.columns -= 1;  // not a vector the caller asked for
   space_.combine({*image, 0, in.count}, Eigen::MatrixXd::Identity(width, width), out);
-  space_.combine(*perron_, -Eigen::MatrixXd::Identity(1, 1), image_last, true);
-  perron_residual_ = std::sqrt(std::max(0.0, space_.gram(image_last, image_last)(0, 0)));
+  note_perron(image_last);
 }
 
 }  // namespace fd

@@ -47,6 +47,7 @@ class DiffusionOperator final : public Operator {
  private:
   void pass_begins();
   void product(Columns in, Columns out);  // out = M in
+  void note_perron(Columns image);        // M v0; leaves M v0 - v0 there
 
   Space& space_;
   const Points& points_;

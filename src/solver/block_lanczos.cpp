@@ -22,7 +22,6 @@ class Basis {
       : space_(space), a_(a), locked_(locked), v_(space.panel(a.local_rows(), most)), image_(space.panel(a.local_rows(), most)) {}
 
   std::size_t size() const { return size_; }
-  std::size_t vectors_rows() const { return v_->rows(); }
   std::size_t most() const { return v_->columns(); }
   std::size_t room() const { return most() - size_; }
   Columns vectors() { return {*v_, 0, size_}; }
@@ -240,14 +239,14 @@ class Iteration {
   }
 
   // A warm start is accompanied by witnesses until they have seen enough; they are not needed to converge.
-  std::size_t witnesses() const { return warm_ && seen_enough() ? 0 : options_.witnesses; }
-  bool seen_enough() const {
-    return basis_.passes() >= witness_passes(basis_.values(), modes_, static_cast<double>(basis_.vectors_rows()));
+  std::size_t witnesses() { return warm_ && seen_enough() ? 0 : options_.witnesses; }
+  bool seen_enough() {
+    return basis_.passes() >= witness_passes(basis_.values(), modes_, static_cast<double>(basis_.vectors().rows()));
   }
 
   // From a random start every pass is a whole block; a good warm start needs only what has not converged. With the witnesses that is
   // a width the kernel takes whole: up to 4, or a number of eights.
-  std::size_t step_width() const {
+  std::size_t step_width() {
     if (!warm_ || !narrow_) return options_.block;
     const std::size_t needed = std::max<std::size_t>(unconverged_, 1) + witnesses();
     const std::size_t whole = std::min(options_.block + 8, needed <= 4 ? needed : (needed + 7) / 8 * 8);

@@ -8,10 +8,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
-#include <thread>
 
 #include "backends/cpu/tile_pass.hpp"
+#include "base/wait_for_change.hpp"
 
 namespace fd::cpu {
 
@@ -52,7 +53,7 @@ class Turns {
  public:
   void restart(std::size_t blocks) {
     if (blocks > size_) {
-      done_ = std::make_unique<std::atomic<std::size_t>[]>(blocks);
+      done_ = std::make_unique<std::atomic<std::uint32_t>[]>(blocks);
       size_ = blocks;
     }
     blocks_ = blocks;
@@ -69,7 +70,8 @@ class Turns {
       const Schedule::Task& task;
       ~End() {
         turns.pass(task.first, task.round);
-        turns.pass(task.second, task.round);
+        // on the diagonal both are one block, which may have gone on by now: told twice, it would be set back
+        if (task.second != task.first) turns.pass(task.second, task.round);
       }
     } end{*this, task};
     if (task.second < blocks_) work();
@@ -78,14 +80,16 @@ class Turns {
  private:
   void wait(std::size_t block, std::size_t round) const {
     if (block >= blocks_) return;
-    for (int look = 0; done_[block].load(std::memory_order_acquire) != round; ++look)
-      if (look > 4000) std::this_thread::yield();
+    for (std::uint32_t now = done_[block].load(std::memory_order_acquire); now != round;)
+      now = wait_for_change(done_[block], now);
   }
   void pass(std::size_t block, std::size_t round) {
-    if (block < blocks_) done_[block].store(round + 1, std::memory_order_release);
+    if (block >= blocks_) return;
+    done_[block].store(static_cast<std::uint32_t>(round + 1), std::memory_order_release);
+    done_[block].notify_all();
   }
 
-  std::unique_ptr<std::atomic<std::size_t>[]> done_;
+  std::unique_ptr<std::atomic<std::uint32_t>[]> done_;
   std::size_t size_ = 0, blocks_ = 0;
 };
 

@@ -59,7 +59,7 @@ HWY_NOINLINE void exponents(const T* HWY_RESTRICT row_panel, const T* HWY_RESTRI
       const T* xj = columns.x + j * columns.step;
       const T* li = row_low + i;
       const T* lj = columns.low + j * columns.step;
-      const auto coordinate = [&](std::size_t c) HWY_ATTR {
+      for (std::size_t c = 0; c < dimension; ++c) {
         V x[Shape::rows];
         FD_UNROLL for (int v = 0; v < Shape::rows; ++v) x[v] = hn::Load(d, xi + c * panel_rows + v * lanes);
         FD_UNROLL for (int r = 0; r < Shape::columns; ++r) {
@@ -76,8 +76,7 @@ HWY_NOINLINE void exponents(const T* HWY_RESTRICT row_panel, const T* HWY_RESTRI
             }
           }
         }
-      };
-      for (std::size_t c = 0; c < dimension; ++c) coordinate(c);
+      }
       FD_UNROLL for (int r = 0; r < Shape::columns; ++r) FD_UNROLL for (int v = 0; v < Shape::rows; ++v)
           hn::Store(kDifference ? hn::Mul(t[v][r], hn::Set(d, static_cast<T>(-0.5))) : t[v][r], d,
                     tile + (j + r) * panel_rows + i + v * lanes);

@@ -167,7 +167,7 @@ HWY_NOINLINE void both_products(const T* HWY_RESTRICT tile, const T* HWY_RESTRIC
   }
 }
 
-// The same for the first `rows` of 48 rows (more of them where a register tile ends later) and `columns` columns, a multiple of the
+// `product` for the first `rows` of 48 rows (more of them where a register tile ends later) and `columns` columns, a multiple of the
 // lanes.
 template <class T>
 HWY_NOINLINE void panel_product(std::size_t rows, const T* k, std::size_t row_step, std::size_t depth_step, std::size_t depth,
