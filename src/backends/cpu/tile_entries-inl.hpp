@@ -59,7 +59,7 @@ HWY_NOINLINE void exponents(const T* HWY_RESTRICT row_panel, const T* HWY_RESTRI
       const T* xj = columns.x + j * columns.step;
       const T* li = row_low + i;
       const T* lj = columns.low + j * columns.step;
-      for (std::size_t c = 0; c < dimension; ++c) {
+      FD_TWICE for (std::size_t c = 0; c < dimension; ++c) {
         V x[Shape::rows];
         FD_UNROLL for (int v = 0; v < Shape::rows; ++v) x[v] = hn::Load(d, xi + c * panel_rows + v * lanes);
         FD_UNROLL for (int r = 0; r < Shape::columns; ++r) {

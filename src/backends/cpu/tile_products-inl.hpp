@@ -43,7 +43,7 @@ HWY_NOINLINE void few_columns(const T* HWY_RESTRICT tile, const T* wi, const T* 
     }
     FD_UNROLL for (int c = 0; c < kColumns; ++c) FD_UNROLL for (int v = 0; v < kVectors; ++v) sum[c][v] =
         hn::Load(d, y + c * panel_rows + i + v * lanes);
-    for (std::size_t j = 0; j < panel_rows; ++j) {
+    FD_TWICE for (std::size_t j = 0; j < panel_rows; ++j) {
       V column[kColumns];
       if constexpr (kBoth) {
         FD_UNROLL for (int c = 0; c < kColumns; ++c) column[c] = hn::Load(d, z + (j * kColumns + c) * lanes);
@@ -76,7 +76,7 @@ HWY_INLINE void along_j(const T* HWY_RESTRICT tile, const T* wi, T* z) {
   V w[kAtOnce][kHeight];
   FD_UNROLL for (int c = 0; c < kAtOnce; ++c) FD_UNROLL for (int v = 0; v < kHeight; ++v) w[c][v] =
       hn::Load(d, wi + (kFirst + c) * panel_rows + v * lanes);
-  for (std::size_t j = 0; j < panel_rows; ++j) {
+  FD_TWICE for (std::size_t j = 0; j < panel_rows; ++j) {
     V sum[kAtOnce];
     FD_UNROLL for (int c = 0; c < kAtOnce; ++c) sum[c] = hn::Load(d, z + (j * kColumns + kFirst + c) * lanes);
     FD_UNROLL for (int v = 0; v < kHeight; ++v) {
@@ -94,12 +94,12 @@ HWY_NOINLINE void some_columns(const T* HWY_RESTRICT tile, const T* wi, const T*
   using V = hn::Vec<Tag<T>>;
   const Tag<T> d;
   constexpr std::size_t lanes = lanes_of<T>();
-  constexpr int kVectors = vectors_at_once<T>(Shape::sums / kColumns);
+  constexpr int kVectors = vectors_at_once<T>((Shape::registers - 1) / (kColumns + 1));  // sums, entries and a weight
   for (std::size_t i = 0; i < panel_rows; i += kVectors * lanes) {
     V sum[kColumns][kVectors];
     FD_UNROLL for (int c = 0; c < kColumns; ++c) FD_UNROLL for (int v = 0; v < kVectors; ++v) sum[c][v] =
         hn::Load(d, y + c * panel_rows + i + v * lanes);
-    for (std::size_t j = 0; j < panel_rows; ++j) {
+    FD_TWICE for (std::size_t j = 0; j < panel_rows; ++j) {
       V e[kVectors];
       FD_UNROLL for (int v = 0; v < kVectors; ++v) e[v] = hn::Load(d, tile + j * panel_rows + i + v * lanes);
       FD_UNROLL for (int c = 0; c < kColumns; ++c) {
@@ -123,7 +123,7 @@ HWY_INLINE void product(const T* HWY_RESTRICT k, std::size_t row_step, std::size
   V sum[kRows][kVectors];
   FD_UNROLL for (int r = 0; r < kRows; ++r) FD_UNROLL for (int v = 0; v < kVectors; ++v) sum[r][v] =
       hn::Load(d, y + r * y_stride + v * lanes);
-  for (std::size_t m = 0; m < depth; ++m, k += depth_step, w += w_stride) {
+  FD_TWICE for (std::size_t m = 0; m < depth; ++m, k += depth_step, w += w_stride) {
     V u[kVectors];
     FD_UNROLL for (int v = 0; v < kVectors; ++v) u[v] = hn::Load(d, w + v * lanes);
     FD_UNROLL for (int r = 0; r < kRows; ++r) {
