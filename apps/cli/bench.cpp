@@ -166,7 +166,8 @@ Action declare_bench(CLI::App& app, const std::vector<std::string>&) {
   xgemm->add_option("--block", wish->blocks, "vectors the kernel is applied to")->delimiter(',')->capture_default_str();
   xgemm->add_option("--threads", wish->threads, "numbers of threads")->delimiter(',')->capture_default_str();
   xgemm->add_option("--n", wish->sizes, "numbers of points")->delimiter(',')->capture_default_str();
-  xgemm->add_option("--precision", wish->precision, "fp32 or fp64")->capture_default_str();
+  xgemm->add_option("--precision", wish->precision, "fp64, fp32, tf32 or bf16; the limit of the last two is fp32's")
+      ->capture_default_str();
   xgemm->add_option("--isa", wish->isa, "instruction set (the best there is)");
   xgemm->add_option("--repeats", wish->repeats, "timed passes, at least")->capture_default_str();
   xgemm->add_option("--seconds", wish->seconds, "seconds of timed passes, at least")->capture_default_str();

@@ -113,8 +113,8 @@ int run(const Wish& wish) {
         machine_json({}).dump(), wish.compared, "points", "n", "D", "beta", "", "error", "promise");
   bool kept = true;
   for (const Case& problem : cases)
-    for (const Precision precision : {Precision::fp32, Precision::fp64}) {
-      const double error = largest_row_error(problem, wish, precision), promise = precision == Precision::fp64 ? 1e-13 : 4e-6;
+    for (const Precision precision : {Precision::bf16, Precision::tf32, Precision::fp32, Precision::fp64}) {
+      const double error = largest_row_error(problem, wish, precision), promise = traits(precision).row_error;
       kept = kept && error <= promise;
       document["rows"].push_back({{"points", problem.name},
                                   {"n", problem.rows},

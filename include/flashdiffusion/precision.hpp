@@ -11,7 +11,8 @@ enum class Precision { fp64, fp32, tf32, bf16 };
 struct PrecisionTraits {
   Precision precision;
   std::string_view name;
-  double eta;        // relative error that is promised for kernel entries
+  double eta;        // relative error of the arithmetic: what a bandwidth search reckons with
+  double row_error;  // promised: of a row of K W, relative to the same row of K |W|, whatever the points
   bool wide_panels;  // panels and points are stored as double (otherwise float)
 };
 

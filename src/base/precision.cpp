@@ -8,10 +8,10 @@ namespace fd {
 namespace {
 
 constexpr std::array<PrecisionTraits, 4> table = {{
-    {Precision::fp64, "fp64", 2.22e-16, true},
-    {Precision::fp32, "fp32", 1e-7, false},
-    {Precision::tf32, "tf32", 1e-3, false},
-    {Precision::bf16, "bf16", 8e-3, false},
+    {Precision::fp64, "fp64", 2.22e-16, 1e-13, true},
+    {Precision::fp32, "fp32", 1e-7, 4e-6, false},
+    {Precision::tf32, "tf32", 1e-3, 1e-3, false},
+    {Precision::bf16, "bf16", 8e-3, 8e-3, false},
 }};
 
 }  // namespace

@@ -2,7 +2,8 @@
 //
 // Points are scaled once by sqrt(2 beta log2 e); then exp(-beta |x-y|^2) = 2^t with t = x.y - |x|^2/2 - |y|^2/2 = -|x-y|^2/2, and
 // 2^t is split as 2^n 2^f, n integer and f in [-1/2, 1/2]. The polynomials for 2^f minimise the relative error
-// (tools/exp2_coefficients.py): 7.5e-8 at degree 5 for fp32, 2.1e-16 at degree 10 for fp64.
+// (tools/exp2_coefficients.py): 7.5e-8 at degree 5 for fp32, 2.1e-16 at degree 10 for fp64. From a t in fixed point, n and a fraction in
+// [0, 1) are there already: 7.5e-5 at degree 3, in 1 + the fraction.
 #pragma once
 
 #include <cmath>
@@ -27,6 +28,12 @@ struct Exp2<float> {
   static constexpr float magic = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer and leaves that in the low bits
   static constexpr float lowest = -126.0f;     // smaller exponents count as this one: 2^-126 is nothing beside the diagonal's 1
   static constexpr int mantissa_bits = 23;
+};
+
+struct FixedExp2 {
+  static constexpr int degree = 3;
+  static constexpr float coefficient[degree + 1] = {0.45213429743700339185f, 0.47777282699933141159f, -0.0080064330671332982333f,
+                                                    0.078024527261878331387f};
 };
 
 template <>

@@ -8,7 +8,15 @@
 // The difference form sum (x_i - x_j)^2 does not cancel, but coordinates are rounded relative to the panel's radius R: its error is
 // about eps * R * |x_i - x_j|, with |x_i - x_j| up to 5 where entries matter. fp32: R <= 12 keeps 2e-6. Beyond that coordinates are
 // taken as sums of two floats. (Points given in fp64 are no better than fp64: there is no third form for it.)
+//
+// Fixed point, for the promises that fp32 keeps a thousandfold: coordinates as 16-bit multiples of h = 2^(-f/2), so that products and
+// sums are exact and t has f bits behind the point. What is computed is the kernel of points moved by up to h/2 a coordinate; the
+// error of an entry is ln 2 |x_i - x_j| times the moves' component along x_i - x_j, h/sqrt(6) in the mean square. Four standard
+// deviations of it at a distance of 4, where most of a row's mass lies, make 4.5 h.
 #pragma once
+
+#include <algorithm>
+#include <cmath>
 
 namespace fd::cpu {
 
@@ -28,5 +36,14 @@ struct Accuracy<double> {
   static constexpr double radius = 1e300;
   static constexpr double relevant = 50;
 };
+
+// Bits behind the point for points no further than `norm` from the origin; none where they would not keep the promise.
+inline int fraction_bits(double norm, double row_error) {
+  constexpr double largest =
+      32000;  // of 2^15, so that twice the square of a norm is below 2^31 with the roundings of 10^5 coordinates
+  constexpr double deepest = 125;  // an exponent may not underflow
+  const int bits = std::min(30, static_cast<int>(std::floor(2 * std::log2(largest / std::max(norm, 1e-3)))));
+  return bits >= 23 && 2 * norm * norm <= deepest && 4.5 * std::exp2(-0.5 * bits) <= row_error ? bits : 0;
+}
 
 }  // namespace fd::cpu

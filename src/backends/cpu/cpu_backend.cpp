@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "backends/cpu/accuracy.hpp"
 #include "backends/cpu/instruction_set.hpp"
 #include "backends/cpu/packed_points.hpp"
 #include "backends/cpu/pass_runner.hpp"
@@ -34,13 +35,12 @@ class Core {
   Core(const cpu::TileKernels<T>& kernels, Team& team) : kernels_(kernels), team_(team), runner_(kernels, team) {}
 
   void xgemm(double beta, const CpuPoints<T>& x, const CpuPoints<T>& z, bool symmetric, Columns w, Columns y, Watch* watch) {
-    const bool local = x.wants_local(beta) || z.wants_local(beta);
-    runner_.product(x.packed(beta, local, team_), z.packed(beta, local, team_), symmetric, HostColumns<T>(w), HostColumns<T>(y),
-                    watch);
+    const auto [packed_x, packed_z] = packed(beta, x, z);
+    runner_.product(packed_x, packed_z, symmetric, HostColumns<T>(w), HostColumns<T>(y), watch);
   }
 
   void mass(double beta, const CpuPoints<T>& x, Columns y, Watch* watch) {
-    runner_.mass(x.packed(beta, false, team_), HostColumns<T>(y), watch);
+    runner_.mass(packed(beta, x, x).first, HostColumns<T>(y), watch);
   }
 
   Eigen::MatrixXd gram(Columns a_columns, Columns b_columns) {
@@ -108,6 +108,17 @@ class Core {
   }
 
  private:
+  using Packed = std::pair<const cpu::PackedPoints<T>&, const cpu::PackedPoints<T>&>;
+
+  // In fixed point where that keeps the promise; relative to local centres where either wants them.
+  Packed packed(double beta, const CpuPoints<T>& x, const CpuPoints<T>& z) {
+    if (kernels_.fixed_point)
+      if (const int bits = cpu::fraction_bits(std::max(x.norm(beta), z.norm(beta)), traits(x.precision()).row_error); bits > 0)
+        return {x.packed_fixed(beta, bits, team_), z.packed_fixed(beta, bits, team_)};
+    const bool local = x.wants_local(beta) || z.wants_local(beta);
+    return {x.packed(beta, local, team_), z.packed(beta, local, team_)};
+  }
+
   template <class F>
   void each_piece(std::size_t rows, F&& f) {
     const Pieces pieces(rows);

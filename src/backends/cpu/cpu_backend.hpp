@@ -1,4 +1,4 @@
-// The CPU back-end: fused tiles on every core, in fp32 and fp64. tf32 and bf16 are promises that fp32 keeps.
+// The CPU back-end: fused tiles on every core, in fp32 and fp64; tf32 and bf16 in fixed point where that keeps them, in fp32 elsewhere.
 #pragma once
 
 #include <memory>

@@ -1,7 +1,10 @@
 #include "backends/cpu/packed_points.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 
 #include "backends/cpu/accuracy.hpp"
 #include "backends/cpu/locality_order.hpp"
@@ -58,6 +61,11 @@ bool CpuPoints<T>::wants_local(double beta) const {
 }
 
 template <class T>
+double CpuPoints<T>::norm(double beta) const {
+  return Gaussian::point_scale(beta) * std::sqrt(largest_square_) * (1 + 1e-5);
+}
+
+template <class T>
 const PackedPoints<T>& CpuPoints<T>::packed(double beta, bool need_local, Team& team) const {
   const bool local = need_local || wants_local(beta);
   if (packed_beta_ == beta && packed_.local == local) return packed_;
@@ -74,7 +82,7 @@ const PackedPoints<T>& CpuPoints<T>::packed(double beta, bool need_local, Team& 
   to.first_row = first_row_.data();
   to.radius.at_least(panels_);
   const double scale = to.scale = Gaussian::point_scale(beta);
-  to.norm = scale * std::sqrt(largest_square_) * (1 + 1e-5);
+  to.norm = norm(beta);
   team.run(panels_, [&](std::size_t p, int) {
     const double* from = offset_.data() + p * dimension_ * panel_rows;
     const double* centre = centre_.data() + p * dimension_;
@@ -102,6 +110,50 @@ const PackedPoints<T>& CpuPoints<T>::packed(double beta, bool need_local, Team& 
   });
   packed_beta_ = beta;
   return packed_;
+}
+
+// t 2^f = x_i.x_j - (n_i + n_j)/2 for whole numbers x and n = |x|^2; half of an odd n is rounded, by 2^-f.
+template <class T>
+const PackedPoints<T>& CpuPoints<T>::packed_fixed(double beta, int fraction_bits, Team& team) const {
+  PackedPoints<T>& to = fixed_;
+  if (fixed_beta_ == beta && to.fraction_bits == fraction_bits) return to;
+  to.rows = rows_;
+  to.panels = panels_;
+  to.dimension = (dimension_ + 1) / 2;
+  to.fraction_bits = fraction_bits;
+  to.first_row = first_row_.data();
+  to.x.at_least(panels_ * to.dimension * panel_rows);
+  to.half.at_least(panels_ * panel_rows);
+  const double scale = Gaussian::point_scale(beta) * std::exp2(0.5 * fraction_bits);
+  constexpr double magic = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to a whole number and leaves that in the low bits
+  team.run(panels_, [&](std::size_t p, int) {
+    const std::size_t filled = first_row_[p + 1] - first_row_[p];
+    std::int32_t whole[2][panel_rows] = {}, square[panel_rows] = {};
+    for (std::size_t word = 0; word < to.dimension; ++word) {
+      for (std::size_t side = 0; side < 2; ++side) {
+        const std::size_t c = 2 * word + side;
+        if (c == dimension_) std::fill_n(whole[side], panel_rows, 0);
+        else {
+          const double* offset = offset_.data() + (p * dimension_ + c) * panel_rows;
+          const double centre = centre_[p * dimension_ + c];
+          for (std::size_t r = 0; r < filled; ++r)
+            whole[side][r] = static_cast<std::int32_t>(std::bit_cast<std::int64_t>(scale * (offset[r] + centre) + magic));
+        }
+      }
+      T* x = to.x.data() + (p * to.dimension + word) * panel_rows;
+      for (std::size_t r = 0; r < panel_rows; ++r) {
+        square[r] += whole[0][r] * whole[0][r] + whole[1][r] * whole[1][r];
+        const std::int32_t both = (whole[0][r] & 0xffff) | whole[1][r] * 65536;
+        std::memcpy(x + r, &both, sizeof both);
+      }
+    }
+    for (std::size_t r = 0; r < panel_rows; ++r) {
+      const std::int32_t half = -(square[r] / 2);
+      std::memcpy(to.half.data() + p * panel_rows + r, &half, sizeof half);
+    }
+  });
+  fixed_beta_ = beta;
+  return to;
 }
 
 template class CpuPoints<float>;

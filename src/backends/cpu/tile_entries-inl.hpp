@@ -37,7 +37,30 @@ void pack_groups(const T* panel, std::size_t dimension, T* groups) {
 }
 
 // How a tile keeps the promise (accuracy.hpp). `bounded`: expanded, and no pair is so far apart that an entry could underflow.
-enum class Form { skip, bounded, expanded, difference, exact };
+enum class Form { skip, bounded, expanded, difference, exact, fixed };
+
+// a + b and t + x_0 y_0 + x_1 y_1 for whole numbers, and pairs of 16-bit ones, in the bits of floats.
+template <class V>
+HWY_INLINE V add_fixed(V a, V b) {
+  const hn::RebindToSigned<Tag<float>> integers;
+  return hn::BitCast(Tag<float>(), hn::Add(hn::BitCast(integers, a), hn::BitCast(integers, b)));
+}
+template <class V>
+HWY_INLINE V multiply_add_pairs(V x, V y, V t) {
+  const hn::RebindToSigned<Tag<float>> integers;
+  const hn::Repartition<std::int16_t, Tag<float>> shorts;
+  auto unused = hn::Zero(integers);
+  return hn::BitCast(Tag<float>(), hn::ReorderWidenMulAccumulate(integers, hn::BitCast(shorts, x), hn::BitCast(shorts, y),
+                                                                 hn::BitCast(integers, t), unused));
+}
+
+// What an exponent begins with: a_i + a_j, or nothing.
+template <Form kForm, class V>
+HWY_INLINE V start(V ai, V aj) {
+  if constexpr (kForm == Form::fixed) return add_fixed(ai, aj);
+  else if constexpr (kForm == Form::expanded) return hn::Add(ai, aj);
+  else return hn::Zero(hn::DFromV<V>());
+}
 
 // Exponents of a tile: tile[j][i] = x_i.x_j + a_i + a_j or -|x_i - x_j|^2/2, a register tile at a time.
 template <Form kForm, class T>
@@ -52,8 +75,7 @@ HWY_NOINLINE void exponents(const T* HWY_RESTRICT row_panel, const T* HWY_RESTRI
       V t[Shape::rows][Shape::columns];
       FD_UNROLL for (int v = 0; v < Shape::rows; ++v) {
         const V a = hn::Load(d, row_half + i + v * lanes);
-        FD_UNROLL for (int r = 0; r < Shape::columns; ++r) t[v][r] =
-            kDifference ? hn::Zero(d) : hn::Add(a, hn::Set(d, columns.half[j + r]));
+        FD_UNROLL for (int r = 0; r < Shape::columns; ++r) t[v][r] = start<kForm>(a, hn::Set(d, columns.half[j + r]));
       }
       const T* xi = row_panel + i;
       const T* xj = columns.x + j * columns.step;
@@ -71,6 +93,8 @@ HWY_NOINLINE void exponents(const T* HWY_RESTRICT row_panel, const T* HWY_RESTRI
                 apart =
                     hn::Add(apart, hn::Sub(hn::Load(d, li + c * panel_rows + v * lanes), hn::Set(d, lj[c * columns.stride + r])));
               t[v][r] = hn::MulAdd(apart, apart, t[v][r]);
+            } else if constexpr (kForm == Form::fixed) {
+              t[v][r] = multiply_add_pairs(x[v], b, t[v][r]);
             } else {
               t[v][r] = hn::MulAdd(x[v], b, t[v][r]);
             }
@@ -83,9 +107,11 @@ HWY_NOINLINE void exponents(const T* HWY_RESTRICT row_panel, const T* HWY_RESTRI
     }
 }
 
-template <bool kClamp, class T>
-HWY_NOINLINE void exp2_tile(T* tile) {
-  exp2_vectors<kClamp>(tile, tile, panel_rows * panel_rows);
+template <Form kForm, class T>
+HWY_NOINLINE void exp2_tile(T* tile, [[maybe_unused]] int fraction_bits) {
+  constexpr std::size_t count = panel_rows * panel_rows;
+  if constexpr (kForm == Form::fixed) exp2_fixed(tile, count, fraction_bits - Exp2<float>::mantissa_bits);
+  else exp2_vectors<kForm != Form::bounded>(tile, tile, count);
 }
 
 template <class T>
@@ -112,6 +138,7 @@ Form prepare(const Pass<T>& pass, std::size_t p, std::size_t q, const T* packed_
   const bool packed = packed_columns != nullptr;
   columns = {packed ? packed_columns : z.panel(q), z.half.data() + q * panel_rows, z.low_panel(q), packed ? dimension : 1,
              packed ? Shape::columns : panel_rows};
+  if (x.fraction_bits > 0) return Form::fixed;
   // nothing underflows where all points are this close: so it is in most passes, and no tile needs a look of its own
   constexpr double bounded = -1 - static_cast<double>(Exp2<T>::lowest);
   if (!x.local && 0.5 * (x.norm + z.norm) * (x.norm + z.norm) < bounded) return Form::bounded;
@@ -163,11 +190,14 @@ Form prepare(const Pass<T>& pass, std::size_t p, std::size_t q, const T* packed_
 template <class T>
 void fill_tile(const Pass<T>& pass, std::size_t p, std::size_t q, Form form, ColumnPanel<T> columns, T* tile) {
   const PackedPoints<T>& x = *pass.x;
-  const auto fill = form == Form::exact        ? exponents<Form::exact, T>
-                    : form == Form::difference ? exponents<Form::difference, T>
-                                               : exponents<Form::expanded, T>;
+  auto fill = form == Form::exact        ? exponents<Form::exact, T>
+              : form == Form::difference ? exponents<Form::difference, T>
+                                         : exponents<Form::expanded, T>;
+  auto raise = form == Form::bounded ? exp2_tile<Form::bounded, T> : exp2_tile<Form::expanded, T>;
+  if constexpr (has_fixed_point<T>)
+    if (form == Form::fixed) fill = exponents<Form::fixed, T>, raise = exp2_tile<Form::fixed, T>;
   fill(x.panel(p), x.half.data() + p * panel_rows, x.low_panel(p), columns, x.dimension, tile);
-  form == Form::bounded ? exp2_tile<false>(tile) : exp2_tile<true>(tile);
+  raise(tile, x.fraction_bits);
   if (pass.symmetric && p == q)
     for (std::size_t r = 0; r < panel_rows; ++r) tile[r * panel_rows + r] = 0;
 }

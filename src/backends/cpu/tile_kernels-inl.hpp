@@ -218,8 +218,8 @@ T multiply_adds(std::size_t rounds) {
 template <class T>
 const TileKernels<T>* kernels() {
   static constexpr TileKernels<T> table = {
-      lanes_of<T>(),    Shape::narrow_most,         tiles<T>, gram<T>, combine<T>, exp2_array<true, T>, exp2_array<false, T>,
-      multiply_adds<T>, independent * lanes_of<T>()};
+      lanes_of<T>(), has_fixed_point<T>,  Shape::narrow_most,   tiles<T>,         gram<T>,
+      combine<T>,    exp2_array<true, T>, exp2_array<false, T>, multiply_adds<T>, independent * lanes_of<T>()};
   return &table;
 }
 

@@ -48,6 +48,10 @@ struct Shape {
 #endif
 };
 
+// x86 multiplies pairs of 16-bit numbers and adds the two products, in every instruction set compiled here.
+template <class T>
+constexpr bool has_fixed_point = HWY_ARCH_X86&& HWY_TARGET != HWY_SCALAR&& HWY_TARGET != HWY_EMU128 && sizeof(T) == sizeof(float);
+
 template <class T>
 using Tag = hn::ScalableTag<T>;
 template <class T>
@@ -86,6 +90,33 @@ HWY_INLINE void exp2_vectors(const T* t, T* e, std::size_t count) {
         hn::MulAdd(p[g], x[g], hn::Set(d, E::coefficient[k]));
     FD_UNROLL for (int g = 0; g < group; ++g)
         hn::StoreU(hn::BitCast(d, hn::Add(hn::BitCast(integers, p[g]), hn::BitCast(integers, power[g]))), d, e + at + g * lanes);
+  }
+}
+
+// 2^t of `count` fixed-point numbers, whole groups of three vectors, in the bits of `t`, with 23 + `shift` bits behind the point and none below
+// -126. The integer part is where a float has its exponent, once the bits are shifted; the fraction, under the exponent of 1, is m - 1.
+static HWY_INLINE void exp2_fixed(float* t, std::size_t count, int shift) {
+  using E = FixedExp2;
+  const Tag<float> d;
+  const hn::RebindToSigned<Tag<float>> integers;
+  using V = hn::Vec<Tag<float>>;
+  using I = hn::Vec<decltype(integers)>;
+  constexpr std::size_t lanes = lanes_of<float>();
+  constexpr int group = exp2_group;
+  const I fraction = hn::Set(integers, (1 << 23) - 1), one = hn::BitCast(integers, hn::Set(d, 1.0f));
+  I x[group];
+  V m[group], p[group];
+  for (std::size_t at = 0; at < count; at += group * lanes) {
+    FD_UNROLL for (int g = 0; g < group; ++g) x[g] =
+        hn::ShiftRightSame(hn::BitCast(integers, hn::Load(d, t + at + g * lanes)), shift);
+    FD_UNROLL for (int g = 0; g < group; ++g) m[g] = hn::BitCast(d, hn::Or(hn::And(x[g], fraction), one));
+    FD_UNROLL for (int g = 0; g < group; ++g) x[g] = hn::AndNot(fraction, x[g]);
+    FD_UNROLL for (int g = 0; g < group; ++g) p[g] =
+        hn::MulAdd(hn::Set(d, E::coefficient[E::degree]), m[g], hn::Set(d, E::coefficient[E::degree - 1]));
+    FD_UNROLL for (int k = E::degree - 2; k >= 0; --k) FD_UNROLL for (int g = 0; g < group; ++g) p[g] =
+        hn::MulAdd(p[g], m[g], hn::Set(d, E::coefficient[k]));
+    FD_UNROLL for (int g = 0; g < group; ++g)
+        hn::Store(hn::BitCast(d, hn::Add(hn::BitCast(integers, p[g]), x[g])), d, t + at + g * lanes);
   }
 }
 
