@@ -178,7 +178,8 @@ void RungSolver::start_from(RungSolver& smaller) {
   auto out = space_.panel(size(), columns + 1);
   context_.watch.stage("extend", size(), smaller.modes_beta_, columns);
   context_.watch.pass(static_cast<double>(size()) * static_cast<double>(smaller.size()));
-  backend.xgemm(smaller.modes_beta_, *points_, from, *in, *out, &context_.watch);
+  backend.xgemm(smaller.modes_beta_, *points_, from, *in, *out, &context_.watch,
+                Precision::tf32);  // a start, no better than its rung
   std::vector<double> host(size());
   backend.download(nullptr, {*out, columns, 1}, host.data());
   for (double& sum : host) sum = sum > 1e-30 ? 1 / sum : 0;

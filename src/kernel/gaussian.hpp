@@ -32,6 +32,7 @@ struct Exp2<float> {
 
 struct FixedExp2 {
   static constexpr int degree = 3;
+  static constexpr double error = 7.5e-5;
   static constexpr float coefficient[degree + 1] = {0.45213429743700339185f, 0.47777282699933141159f, -0.0080064330671332982333f,
                                                     0.078024527261878331387f};
 };

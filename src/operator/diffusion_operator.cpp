@@ -70,13 +70,13 @@ void DiffusionOperator::pass_begins() {
   if (watch_ != nullptr) watch_->pass_begins();
 }
 
-void DiffusionOperator::product(Columns in, Columns out) {
+void DiffusionOperator::product(Columns in, Columns out, std::optional<Precision> enough) {
   Backend& backend = space_.backend();
   if (!scaled_ || scaled_->columns() < in.count) scaled_ = space_.panel(points_.rows(), in.count);
   const Columns scaled(*scaled_, 0, in.count);
   backend.scale_rows(*scale_, in, scaled);
   pass_begins();
-  backend.xgemm(beta_, points_, scaled, out, watch_);
+  backend.xgemm(beta_, points_, scaled, out, watch_, enough);
   backend.scale_rows(*scale_, out, out);
   backend.multiply_add(*scale_squared_, in, out);
   count_.passes += 1;
@@ -98,10 +98,21 @@ void DiffusionOperator::note_perron(Columns image) {
   perron_residual_ = std::sqrt(std::max(0.0, space_.gram(image, image)(0, 0)));
 }
 
+// A width of three, or one that is not a whole number of vectors, has room for one more column.
+bool DiffusionOperator::perron_rides(std::size_t columns) const {
+  return perron_wanted_ && (columns == 3 || (columns > 8 && columns % 8 != 0));
+}
+
+double DiffusionOperator::apply_roughly(Columns in, Columns out, double permitted) {
+  const double error = space_.backend().roughness(beta_, points_, Precision::tf32);
+  if (error == 0 || error > permitted || perron_rides(in.count)) return Operator::apply_roughly(in, out, permitted);
+  product(in, out, Precision::tf32);
+  return error;
+}
+
 void DiffusionOperator::apply(Columns in, Columns out) {
-  // v0 rides along where that costs next to nothing: a width of three, or one that is not a whole number of vectors; else in the end
-  const bool free_ride = in.count == 3 || (in.count > 8 && in.count % 8 != 0);
-  if (!perron_wanted_ || (!free_ride && ++applied_ < 5)) return product(in, out);
+  // v0 rides along where there is room for it; else in the end
+  if (!perron_wanted_ || (!perron_rides(in.count) && ++applied_ < 5)) return product(in, out);
   auto with_perron = space_.panel(points_.rows(), in.count + 1), image = space_.panel(points_.rows(), in.count + 1);
   const auto width = static_cast<Eigen::Index>(in.count);
   const Columns all(*with_perron), last(*with_perron, in.count, 1), image_last(*image, in.count, 1);

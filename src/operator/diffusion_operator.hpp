@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "device/space.hpp"
@@ -26,6 +27,8 @@ class DiffusionOperator final : public Operator {
 
   std::size_t size() const override { return points_.rows(); }
   void apply(Columns in, Columns out) override;
+  // With kernel entries in tf32, where the back-end has something cheaper for that.
+  double apply_roughly(Columns in, Columns out, double permitted) override;
 
   double beta() const { return beta_; }
   const Points& points() const { return points_; }
@@ -46,8 +49,9 @@ class DiffusionOperator final : public Operator {
 
  private:
   void pass_begins();
-  void product(Columns in, Columns out);  // out = M in
-  void note_perron(Columns image);        // M v0; leaves M v0 - v0 there
+  void product(Columns in, Columns out, std::optional<Precision> enough = {});  // out = M in
+  bool perron_rides(std::size_t columns) const;                                 // where that costs next to nothing
+  void note_perron(Columns image);                                              // M v0; leaves M v0 - v0 there
 
   Space& space_;
   const Points& points_;

@@ -34,8 +34,8 @@ class Basis {
   std::size_t left() const { return a_.size() - (locked_ != nullptr ? locked_->columns() : 0) - size_; }
 
   // The fresh directions join: orthonormalised, applied, projected. The last `witnesses` of them stay a chain of their own. Lost
-  // directions are replaced by random ones (never by noise) until there are `at_least`.
-  void grow(Columns fresh, std::size_t witnesses, std::size_t at_least, std::uint64_t seed) {
+  // directions are replaced by random ones (never by noise) until there are `at_least`. Their images may be off by `permitted`.
+  void grow(Columns fresh, std::size_t witnesses, std::size_t at_least, std::uint64_t seed, double permitted = 0) {
     std::vector<Columns> against = {vectors()};
     if (locked_ != nullptr) against.insert(against.begin(), Columns(*locked_));
     const std::size_t most = std::min(fresh.count, left());
@@ -61,15 +61,17 @@ class Basis {
     }
     if (rank == 0) return;
     const Columns in = fresh.part(0, rank), out(*image_, size_, rank);
-    a_.apply(in, out);
+    const double error = permitted > 0 ? a_.apply_roughly(in, out, permitted) : (a_.apply(in, out), 0.0);
     const std::size_t before = size_;
+    // the coupling to the basis from the basis's own images: what the new ones are off by then meets their share in a Ritz vector only
+    const Eigen::MatrixXd coupling = space_.gram(images(), in), corner = space_.gram(in, out);
     size_ += rank;
-    const Eigen::MatrixXd projected = space_.gram(vectors(), out);
     h_.conservativeResize(index(size_), index(size_));
-    h_.rightCols(index(rank)) = projected;
-    h_.bottomLeftCorner(index(rank), index(before)) = projected.topRows(index(before)).transpose();
-    const Eigen::MatrixXd corner = h_.bottomRightCorner(index(rank), index(rank));
+    h_.topRightCorner(index(before), index(rank)) = coupling;
+    h_.bottomLeftCorner(index(rank), index(before)) = coupling.transpose();
     h_.bottomRightCorner(index(rank), index(rank)) = 0.5 * (corner + corner.transpose());
+    error_.conservativeResize(index(size_));
+    error_.tail(index(rank)).setConstant(error);
     if (before > 0)
       latest_ = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(corner, Eigen::EigenvaluesOnly).eigenvalues().maxCoeff();
     columns_ += rank;
@@ -108,6 +110,7 @@ class Basis {
     size_ = v.count;
     const Eigen::MatrixXd h = space_.gram(v, av);
     h_ = 0.5 * (h + h.transpose());
+    error_ = Eigen::VectorXd::Zero(index(size_));
     passes_ = 1;
     columns_ = start.count;
   }
@@ -146,8 +149,30 @@ class Basis {
     space_.combine(images(), y, images().part(0, count));
     size_ = count;
     h_ = values_.head(index(count)).asDiagonal().toDenseMatrix();
+    Eigen::VectorXd doubts(index(count));
+    for (std::size_t j = 0; j < count; ++j) doubts(index(j)) = doubt(j);
+    error_ = doubts;
+    kept_ = count;
     coordinates_ = Eigen::MatrixXd::Identity(index(count), index(count));
     values_.conservativeResize(index(count));
+  }
+
+  // What rough images may hide of a Ritz pair's residual, |sum_k y_k (A - A~) v_k|: the error of a block of orthonormal directions meets
+  // the length of y; that of vectors kept from before a restart adds up.
+  double doubt(std::size_t pair) const {
+    const Eigen::ArrayXd share = coordinates_.col(index(pair)).array().abs() * error_.array();
+    return share.head(index(kept_)).sum() + share.tail(share.size() - index(kept_)).matrix().norm();
+  }
+
+  // The leading Ritz vectors replace the basis, with images made anew.
+  void refresh(std::size_t count) {
+    keep(count);
+    a_.apply(vectors(), images());
+    const Eigen::MatrixXd h = space_.gram(vectors(), images());
+    h_ = 0.5 * (h + h.transpose());
+    error_.setZero();
+    passes_ += 1;
+    columns_ += count;
   }
 
  private:
@@ -155,11 +180,11 @@ class Basis {
   Operator& a_;
   Panel* locked_;
   std::unique_ptr<Panel> v_, image_;
-  std::size_t size_ = 0, witnesses_ = 0, passes_ = 0, columns_ = 0;
+  std::size_t size_ = 0, kept_ = 0, witnesses_ = 0, passes_ = 0, columns_ = 0;
   double latest_ = std::numeric_limits<double>::infinity();
   std::uint64_t stream_ = std::uint64_t{1} << 32;  // of random refills
   Eigen::MatrixXd h_, coordinates_;
-  Eigen::VectorXd values_;
+  Eigen::VectorXd values_, error_;  // error_: what an image may be off by
 };
 
 // The iteration: measures, stops or grows.
@@ -200,6 +225,7 @@ class Iteration {
       std::vector<std::size_t> targets = measure();
       report();
       if (stops(targets)) return SolverOutcome::converged;
+      if (in_doubt()) continue;
       if (at_floor()) return SolverOutcome::floor;
       if (basis_.passes() >= options_.most_passes) return SolverOutcome::exhausted;
       step(targets);
@@ -260,6 +286,27 @@ class Iteration {
     basis_.keep(std::min({basis_.size(), wanted, most - std::min(most, reserve)}));
   }
 
+  // What the images of the next directions may be off by: their share in a wanted vector is about its residual over the gap, and their
+  // error meets the residual times that share. So little of the tolerance is for it that it hardly ever costs a pass.
+  double permitted() const {
+    const double worst = *std::max_element(residuals_.begin(), residuals_.end());
+    if (options_.values_only || exact_ || basis_.size() < modes_ || !std::isfinite(worst) || !std::isfinite(basis_.latest()))
+      return 0;
+    return options_.tolerance / 64 * (basis_.values()(index(modes_ - 1)) - basis_.latest()) / worst;
+  }
+
+  // Where rough images might hide more of a residual than is left of the tolerance, they are made anew, and no more are made.
+  bool in_doubt() {
+    double largest = 0;
+    for (std::size_t j = 0; j < std::min<std::size_t>(modes_, basis_.size()); ++j) largest = std::max(largest, basis_.doubt(j));
+    if (largest <= 0.5 * options_.tolerance) return false;
+    exact_ = true;
+    known_ = 0;
+    basis_.refresh(std::min<std::size_t>(modes_ + options_.carry, basis_.size()));
+    rayleigh_ritz();
+    return true;
+  }
+
   void measure_pairs(const std::vector<std::size_t>& pairs) {
     for (std::size_t first = 0; first < pairs.size();) {
       const std::size_t count = std::min({pairs.size() - first, basis_.room(), std::size_t{64}});
@@ -271,7 +318,8 @@ class Iteration {
       basis_.residuals(
           {pairs.begin() + static_cast<std::ptrdiff_t>(first), pairs.begin() + static_cast<std::ptrdiff_t>(first + count)}, out);
       const Eigen::VectorXd squares = space_.gram(out, out).diagonal();
-      for (std::size_t c = 0; c < count; ++c) residuals_[pairs[first + c]] = std::sqrt(std::max(0.0, squares(index(c))));
+      for (std::size_t c = 0; c < count; ++c)
+        residuals_[pairs[first + c]] = std::sqrt(std::max(0.0, squares(index(c)))) + basis_.doubt(pairs[first + c]);
       first += count;
     }
   }
@@ -368,7 +416,7 @@ class Iteration {
       const auto n = index(witnesses);
       space_.combine(chain.part(0, witnesses), Eigen::MatrixXd::Identity(n, n), fresh.part(targets.size(), witnesses));
     }
-    basis_.grow(fresh, witnesses, warm_ ? std::size_t{1} : std::min<std::size_t>(4, fresh.count), options_.seed);
+    basis_.grow(fresh, witnesses, warm_ ? std::size_t{1} : std::min<std::size_t>(4, fresh.count), options_.seed, permitted());
     rayleigh_ritz();
   }
 
@@ -377,7 +425,7 @@ class Iteration {
   Basis basis_;
   std::size_t modes_ = 0;
   std::vector<double> estimates_;
-  bool warm_ = false, narrow_ = true, fresh_start_ = false;
+  bool warm_ = false, narrow_ = true, fresh_start_ = false, exact_ = false;
   std::size_t known_ = 0, unconverged_ = 0, checked_ = 0;
   std::vector<double> residuals_, worst_;
   ValueHistory values_;

@@ -1,6 +1,8 @@
 // Block thick-restart Lanczos for the largest eigenvalues of a symmetric operator, in as few applications as possible.
 //
-// The basis V and its image A V are both kept, so every Rayleigh–Ritz residual A V y - theta V y is measured, not estimated. The basis
+// The basis V and its image A V are both kept, so every Rayleigh–Ritz residual A V y - theta V y is measured, not estimated. Late
+// directions have a small share in what is wanted, so their images may be rough (Operator::apply_roughly); a bound on what that may
+// hide is part of the residual. The basis
 // grows along the residuals of the leading Ritz pairs that have not converged. From a random start those residuals span just the
 // next Krylov block, and this is block Lanczos with thick restart (its Krylov–Schur form); from a carried subspace, which is not
 // a Krylov space, it is the generalised Davidson method, which does not stagnate there. One algorithm for both.
@@ -55,7 +57,7 @@ std::string_view name(SolverOutcome outcome);
 
 struct Spectrum {
   std::vector<double> values;      // descending, `modes` of them (fewer only if the space is smaller); for values only, corrected
-  std::vector<double> residuals;   // |A v - theta v|, measured
+  std::vector<double> residuals;   // |A v - theta v|, measured; with rough images, a bound on it
   std::unique_ptr<Panel> vectors;  // modes + carry columns, orthonormal
   SolverOutcome outcome = SolverOutcome::exhausted;
   double latest = std::numeric_limits<double>::infinity();  // the largest Rayleigh quotient among the directions that joined last

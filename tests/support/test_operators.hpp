@@ -1,4 +1,4 @@
-// Operators with spectra that are known because they were built: diagonal ones, and a dense symmetric one.
+// Operators with spectra that are known because they were built: diagonal ones, a dense symmetric one, and one with a rough twin.
 #pragma once
 
 #include <vector>
@@ -29,23 +29,45 @@ class DiagonalOperator final : public Operator {
   std::unique_ptr<Panel> panel_;
 };
 
-class DenseOperator final : public Operator {
+class DenseOperator : public Operator {
  public:
   DenseOperator(Space& space, Eigen::MatrixXd matrix) : space_(space), matrix_(std::move(matrix)) {}
   std::size_t size() const override { return static_cast<std::size_t>(matrix_.rows()); }
-  void apply(Columns in, Columns out) override {
+  void apply(Columns in, Columns out) override { multiply(matrix_, in, out); }
+  std::size_t passes = 0;
+
+ protected:
+  void multiply(const Eigen::MatrixXd& matrix, Columns in, Columns out) {
     using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-    RowMajor x(matrix_.rows(), static_cast<Eigen::Index>(in.count));
+    RowMajor x(matrix.rows(), static_cast<Eigen::Index>(in.count));
     space_.backend().download(nullptr, in, x.data());
-    const RowMajor y = matrix_ * x;
+    const RowMajor y = matrix * x;
     space_.backend().upload(nullptr, y.data(), out);
     ++passes;
   }
-  std::size_t passes = 0;
 
  private:
   Space& space_;
   Eigen::MatrixXd matrix_;
+};
+
+// Off by a symmetric matrix of norm `error` where that is permitted, or, if `greedy`, wherever it is asked to be rough.
+class RoughOperator final : public DenseOperator {
+ public:
+  RoughOperator(Space& space, const Eigen::MatrixXd& matrix, Eigen::MatrixXd off, double error, bool greedy)
+      : DenseOperator(space, matrix), rough_(matrix + std::move(off)), error_(error), greedy_(greedy) {}
+  double apply_roughly(Columns in, Columns out, double permitted) override {
+    if (!greedy_ && error_ > permitted) return Operator::apply_roughly(in, out, permitted);
+    multiply(rough_, in, out);
+    ++rough_passes;
+    return error_;
+  }
+  std::size_t rough_passes = 0;
+
+ private:
+  Eigen::MatrixXd rough_;
+  double error_;
+  bool greedy_;
 };
 
 }  // namespace fd::test

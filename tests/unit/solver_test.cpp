@@ -1,5 +1,5 @@
 // Block Lanczos on operators whose spectra are known: slow decay, clusters, tiny gaps, rank deficiency, negative eigenvalues, spaces
-// hardly larger than what is asked for, and starts that hide an eigenvector.
+// hardly larger than what is asked for, starts that hide an eigenvector, and images that are rough.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -185,6 +185,41 @@ TEST_P(Solver, SubspaceOfADenseDiffusionOperator) {
   const double gap = dense.values(static_cast<Eigen::Index>(k) - 1) - dense.values(static_cast<Eigen::Index>(k));
   const double lost = 1 - overlap.bdcSvd().singularValues().minCoeff();
   EXPECT_LE(lost, std::pow(std::sqrt(static_cast<double>(k)) * tolerance / gap, 2) + (wide ? 1e-12 : 1e-5));
+}
+
+// Residuals are those of the operator itself, whatever rough images the solve has used on its way, in a basis with and without restarts;
+// and an operator that is rougher than it was permitted to be costs passes, not truth.
+TEST_P(Solver, RoughImagesHideNothing) {
+  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  const DenseDiffusion dense = dense_diffusion(torus(700), 0.5, 0.5);
+  const Eigen::VectorXd top = dense.d.cwiseSqrt().normalized();
+  const Eigen::MatrixXd matrix = dense.symmetric - top * top.transpose();
+  Eigen::MatrixXd off(700, 700);
+  for (Eigen::Index i = 0; i < off.size(); ++i) off.data()[i] = Random(3, 1).normal(static_cast<std::uint64_t>(i));
+  off = (off + off.transpose()).eval();
+  const double error = 100 * tolerance;
+  off *= error / off.selfadjointView<Eigen::Lower>().eigenvalues().cwiseAbs().maxCoeff();
+  const std::size_t k = 5;
+  for (const bool greedy : {false, true})
+    for (const std::size_t basis : {std::size_t{1}, std::size_t{200}}) {
+      RoughOperator a(space, matrix, off, error, greedy);
+      auto o = options(k);
+      o.basis = basis;
+      o.block = 8;
+      const Spectrum spectrum = block_lanczos(space, a, o);
+      std::vector<double> values(dense.values.data(), dense.values.data() + dense.values.size());
+      expect_largest(spectrum, values, k);
+      EXPECT_GE(a.rough_passes, 1u);
+      EXPECT_LT(a.rough_passes, a.passes);
+      RowMajor v(700, static_cast<Eigen::Index>(k));
+      backend->download(nullptr, {*spectrum.vectors, 0, k}, v.data());
+      for (std::size_t j = 0; j < k; ++j) {
+        const auto column = v.col(static_cast<Eigen::Index>(j));
+        const double truth = (matrix * column - spectrum.values[j] * column).norm();
+        EXPECT_LE(truth, spectrum.residuals[j] + (wide ? 1e-14 : 1e-6))
+            << "greedy " << greedy << ", basis " << basis << ", pair " << j;
+      }
+    }
 }
 
 TEST_P(Solver, SameBitsTwiceAndForAnyNumberOfThreads) {

@@ -34,13 +34,19 @@ class Core {
  public:
   Core(const cpu::TileKernels<T>& kernels, Team& team) : kernels_(kernels), team_(team), runner_(kernels, team) {}
 
-  void xgemm(double beta, const CpuPoints<T>& x, const CpuPoints<T>& z, bool symmetric, Columns w, Columns y, Watch* watch) {
-    const auto [packed_x, packed_z] = packed(beta, x, z);
+  void xgemm(double beta, const CpuPoints<T>& x, const CpuPoints<T>& z, bool symmetric, Columns w, Columns y, Watch* watch,
+             std::optional<Precision> enough) {
+    const auto [packed_x, packed_z] = packed(beta, x, z, enough);
     runner_.product(packed_x, packed_z, symmetric, HostColumns<T>(w), HostColumns<T>(y), watch);
   }
 
   void mass(double beta, const CpuPoints<T>& x, Columns y, Watch* watch) {
-    runner_.mass(packed(beta, x, x).first, HostColumns<T>(y), watch);
+    runner_.mass(packed(beta, x, x, {}).first, HostColumns<T>(y), watch);
+  }
+
+  int fraction_bits(double beta, const CpuPoints<T>& x, const CpuPoints<T>& z, std::optional<Precision> enough) const {
+    const double own = traits(x.precision()).row_error, permitted = enough ? std::max(own, traits(*enough).row_error) : own;
+    return kernels_.fixed_point ? cpu::fraction_bits(std::max(x.norm(beta), z.norm(beta)), permitted) : 0;
   }
 
   Eigen::MatrixXd gram(Columns a_columns, Columns b_columns) {
@@ -111,10 +117,9 @@ class Core {
   using Packed = std::pair<const cpu::PackedPoints<T>&, const cpu::PackedPoints<T>&>;
 
   // In fixed point where that keeps the promise; relative to local centres where either wants them.
-  Packed packed(double beta, const CpuPoints<T>& x, const CpuPoints<T>& z) {
-    if (kernels_.fixed_point)
-      if (const int bits = cpu::fraction_bits(std::max(x.norm(beta), z.norm(beta)), traits(x.precision()).row_error); bits > 0)
-        return {x.packed_fixed(beta, bits, team_), z.packed_fixed(beta, bits, team_)};
+  Packed packed(double beta, const CpuPoints<T>& x, const CpuPoints<T>& z, std::optional<Precision> enough) {
+    if (const int bits = fraction_bits(beta, x, z, enough); bits > 0)
+      return {x.packed_fixed(beta, bits, team_), z.packed_fixed(beta, bits, team_)};
     const bool local = x.wants_local(beta) || z.wants_local(beta);
     return {x.packed(beta, local, team_), z.packed(beta, local, team_)};
   }
@@ -158,11 +163,18 @@ class CpuBackend final : public Backend {
     if (traits(precision).wide_panels) return std::make_unique<HostPanel<double>>(rows, columns);
     return std::make_unique<HostPanel<float>>(rows, columns);
   }
-  void xgemm(double beta, const Points& x, Columns w, Columns y, Watch* watch) override {
-    product(beta, x, x, true, w, y, watch);
+  void xgemm(double beta, const Points& x, Columns w, Columns y, Watch* watch, std::optional<Precision> enough) override {
+    product(beta, x, x, true, w, y, watch, enough);
   }
-  void xgemm(double beta, const Points& x, const Points& z, Columns w, Columns y, Watch* watch) override {
-    product(beta, x, z, false, w, y, watch);
+  void xgemm(double beta, const Points& x, const Points& z, Columns w, Columns y, Watch* watch,
+             std::optional<Precision> enough) override {
+    product(beta, x, z, false, w, y, watch, enough);
+  }
+  double roughness(double beta, const Points& x, Precision enough) const override {
+    const PrecisionTraits &own = traits(x.precision()), &looser = traits(enough);
+    if (own.wide_panels || own.row_error >= looser.row_error) return 0;
+    const int bits = single_.fraction_bits(beta, as<float>(x), as<float>(x), enough);
+    return bits > 0 ? cpu::fixed_point_error(bits) : 0;
   }
   void mass(double beta, const Points& x, Columns y, Watch* watch) override {
     if (is_double(y)) double_.mass(beta, as<double>(x), y, watch);
@@ -189,9 +201,10 @@ class CpuBackend final : public Backend {
   }
 
  private:
-  void product(double beta, const Points& x, const Points& z, bool symmetric, Columns w, Columns y, Watch* watch) {
-    if (is_double(w)) double_.xgemm(beta, as<double>(x), as<double>(z), symmetric, w, y, watch);
-    else single_.xgemm(beta, as<float>(x), as<float>(z), symmetric, w, y, watch);
+  void product(double beta, const Points& x, const Points& z, bool symmetric, Columns w, Columns y, Watch* watch,
+               std::optional<Precision> enough) {
+    if (is_double(w)) double_.xgemm(beta, as<double>(x), as<double>(z), symmetric, w, y, watch, enough);
+    else single_.xgemm(beta, as<float>(x), as<float>(z), symmetric, w, y, watch, enough);
   }
   static bool is_double(Columns a) { return dynamic_cast<const HostPanel<double>*>(a.panel) != nullptr; }
   template <class T>

@@ -48,10 +48,11 @@ class ReferenceBackend final : public Backend {
     return std::make_unique<HostPanel<double>>(rows, columns);
   }
 
-  void xgemm(double beta, const Points& x, Columns w, Columns y, Watch* watch) override {
+  void xgemm(double beta, const Points& x, Columns w, Columns y, Watch* watch, std::optional<Precision>) override {
     product(beta, x, x, true, w, y, watch);
   }
-  void xgemm(double beta, const Points& x, const Points& z, Columns w, Columns y, Watch* watch) override {
+  void xgemm(double beta, const Points& x, const Points& z, Columns w, Columns y, Watch* watch,
+             std::optional<Precision>) override {
     product(beta, x, z, false, w, y, watch);
   }
 
