@@ -33,6 +33,7 @@ Pass<T> PassRunner<T>::start(std::size_t width, const PackedPoints<T>& x, const 
   } else {
     pass.epilogue = Epilogue::wide;
     pass.stride = (width + kernels_.lanes - 1) / kernels_.lanes * kernels_.lanes;
+    pass.block = kernels_.block;
   }
   return pass;
 }
@@ -40,13 +41,11 @@ Pass<T> PassRunner<T>::start(std::size_t width, const PackedPoints<T>& x, const 
 template <class T>
 void PassRunner<T>::pack_weights(const Pass<T>& pass, HostColumns<T> w) {
   weights_.at_least(pass.z->panels * panel_rows * pass.stride);
-  const std::size_t row_step = pass.row_step(), column_step = pass.column_step();
   over_panels(team_, pass.z->panels, [&](std::size_t p) {
     const std::size_t first = pass.z->first_row[p], filled = pass.z->first_row[p + 1] - first;
     T* to = weights_.data() + p * panel_rows * pass.stride;
     for (std::size_t r = 0; r < panel_rows; ++r)
-      for (std::size_t c = 0; c < pass.stride; ++c)
-        to[r * row_step + c * column_step] = r < filled && c < w.count ? w(first + r, c) : T{0};
+      for (std::size_t c = 0; c < pass.stride; ++c) to[pass.place(r, c)] = r < filled && c < w.count ? w(first + r, c) : T{0};
   });
 }
 
@@ -114,8 +113,7 @@ void PassRunner<T>::unpack(const Pass<T>& pass, HostColumns<T> y) {
     const std::size_t first = pass.x->first_row[p], filled = pass.x->first_row[p + 1] - first;
     const double* from = sums_.data() + p * panel_rows * pass.stride;
     for (std::size_t r = 0; r < filled; ++r)
-      for (std::size_t c = 0; c < y.count; ++c)
-        y(first + r, c) = static_cast<T>(from[r * pass.row_step() + c * pass.column_step()]);
+      for (std::size_t c = 0; c < y.count; ++c) y(first + r, c) = static_cast<T>(from[pass.place(r, c)]);
   });
 }
 

@@ -30,21 +30,18 @@ void narrow(const Pass<T>& pass, std::size_t p, std::size_t q, std::size_t chunk
 
 template <class T>
 void wide(const Pass<T>& pass, std::size_t p, std::size_t q, std::size_t chunk_first, Scratch<T>& scratch) {
+  constexpr std::size_t block = Shape::wide * lanes_of<T>();
   const T* tile = scratch.tile.data();
-  const std::size_t stride = pass.stride;
-  const T* wi = pass.weights_x + p * panel_rows * stride;
-  const T* wj = pass.weights_z + q * panel_rows * stride;
-  T* y = scratch.row_sums.data();
-  T* z = scratch.column_sums.data() + (q - chunk_first) * panel_rows * stride;
-  if (!pass.symmetric || p == q) {
-    panel_product(panel_rows, tile, 1, panel_rows, panel_rows, wj, stride, stride, y, stride);
-    return;
+  for (std::size_t c = 0; c < pass.stride; c += block) {
+    const std::size_t width = std::min(block, pass.stride - c), first = c * panel_rows;
+    const T* wi = pass.weights_x + p * panel_rows * pass.stride + first;
+    const T* wj = pass.weights_z + q * panel_rows * pass.stride + first;
+    T* y = scratch.row_sums.data() + first;
+    T* z = scratch.column_sums.data() + (q - chunk_first) * panel_rows * pass.stride + first;
+    if (!pass.symmetric || p == q) panel_product(panel_rows, tile, 1, panel_rows, panel_rows, wj, width, width, y, width);
+    else if (width == block) both_products<Shape::wide>(tile, wi, wj, y, z);
+    else both_products<1>(tile, wi, wj, y, z);
   }
-  constexpr std::size_t lanes = lanes_of<T>();
-  std::size_t c = 0;
-  for (; c + Shape::wide * lanes <= stride; c += Shape::wide * lanes)
-    both_products<Shape::wide>(tile, wi + c, wj + c, stride, y + c, z + c);
-  for (; c < stride; c += lanes) both_products<1>(tile, wi + c, wj + c, stride, y + c, z + c);
 }
 
 // Partial sums in T over at most a block of rows, then fp64: what a promise gives is not lost at any N.
@@ -217,9 +214,17 @@ T multiply_adds(std::size_t rounds) {
 
 template <class T>
 const TileKernels<T>* kernels() {
-  static constexpr TileKernels<T> table = {
-      lanes_of<T>(), has_fixed_point<T>,  Shape::narrow_most,   tiles<T>,         gram<T>,
-      combine<T>,    exp2_array<true, T>, exp2_array<false, T>, multiply_adds<T>, independent * lanes_of<T>()};
+  static constexpr TileKernels<T> table = {lanes_of<T>(),
+                                           Shape::wide * lanes_of<T>(),
+                                           has_fixed_point<T>,
+                                           Shape::narrow_most,
+                                           tiles<T>,
+                                           gram<T>,
+                                           combine<T>,
+                                           exp2_array<true, T>,
+                                           exp2_array<false, T>,
+                                           multiply_adds<T>,
+                                           independent * lanes_of<T>()};
   return &table;
 }
 

@@ -2,6 +2,7 @@
 // function pointers an instruction set.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -12,7 +13,7 @@ namespace fd::cpu {
 
 enum class Epilogue {
   narrow,  // up to `narrow_most` columns, in registers; weights [panel][column][48]
-  wide,    // any width; weights row-major with a stride padded to whole vectors
+  wide,    // any width; weights [panel][block][48][columns of the block], padded to whole vectors
   mass,    // sums of e and e^2; weights [panel][1][48], one for a row and zero for padding
 };
 
@@ -27,9 +28,14 @@ struct Pass {
   const T* weights_z = nullptr;
   double* y = nullptr;  // laid out as the weights are, with `stride` columns
 
-  // From row to row and from column to column within a panel of weights or accumulators.
-  std::size_t row_step() const { return epilogue == Epilogue::wide ? stride : 1; }
-  std::size_t column_step() const { return epilogue == Epilogue::wide ? 1 : panel_rows; }
+  std::size_t block = 1;  // columns of a block in the wide epilogue: what a register tile is wide, less in the last one
+
+  // Where a row and column of a panel of weights or accumulators lies.
+  std::size_t place(std::size_t row, std::size_t column) const {
+    if (epilogue != Epilogue::wide) return column * panel_rows + row;
+    const std::size_t first = column / block * block, width = std::min(block, stride - first);
+    return first * panel_rows + row * width + (column - first);
+  }
 };
 
 // Scratch of one thread.
@@ -53,6 +59,7 @@ struct PanelRange {
 template <class T>
 struct TileKernels {
   std::size_t lanes;
+  std::size_t block;        // columns of a block of the wide epilogue
   bool fixed_point;         // `tiles` takes points packed in fixed point
   std::size_t narrow_most;  // widest pass of the narrow epilogue: 1, 4 or 8; it takes 1, 2, 3, 4 and 8 columns
   // All tiles of rows × columns; rows == columns means a diagonal block of a symmetric pass.

@@ -136,13 +136,14 @@ HWY_INLINE void product(const T* HWY_RESTRICT k, std::size_t row_step, std::size
 }
 
 // Both directions at once: y_i += k_ij w_j and z_j += k_ij w_i share the broadcast of k_ij, and only y is loaded and stored on the way.
-// tile[j][i]; kVectors vectors of columns; the rows of y, z and both weights are `stride` apart.
+// tile[j][i]; y, z and both weights are blocks of kVectors vectors of columns.
 template <int kVectors, class T>
-HWY_NOINLINE void both_products(const T* HWY_RESTRICT tile, const T* HWY_RESTRICT wi, const T* HWY_RESTRICT wj,
-                                std::size_t stride, T* HWY_RESTRICT y, T* HWY_RESTRICT z) {
+HWY_NOINLINE void both_products(const T* HWY_RESTRICT tile, const T* HWY_RESTRICT wi, const T* HWY_RESTRICT wj, T* HWY_RESTRICT y,
+                                T* HWY_RESTRICT z) {
   using V = hn::Vec<Tag<T>>;
   const Tag<T> d;
   constexpr std::size_t lanes = lanes_of<T>();
+  constexpr std::size_t stride = kVectors * lanes;
   constexpr int kDeep = Shape::deep / kVectors;
   for (std::size_t j = 0; j < panel_rows; j += kDeep, tile += kDeep * panel_rows) {
     V sum[kDeep][kVectors], w[kDeep][kVectors];
