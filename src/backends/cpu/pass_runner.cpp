@@ -44,8 +44,10 @@ void PassRunner<T>::pack_weights(const Pass<T>& pass, HostColumns<T> w) {
   over_panels(team_, pass.z->panels, [&](std::size_t p) {
     const std::size_t first = pass.z->first_row[p], filled = pass.z->first_row[p + 1] - first;
     T* to = weights_.data() + p * panel_rows * pass.stride;
-    for (std::size_t r = 0; r < panel_rows; ++r)
-      for (std::size_t c = 0; c < pass.stride; ++c) to[pass.place(r, c)] = r < filled && c < w.count ? w(first + r, c) : T{0};
+    for (std::size_t c = 0; c < pass.stride; ++c) {
+      const auto [at, step] = pass.column(c);
+      for (std::size_t r = 0; r < panel_rows; ++r) to[at + r * step] = r < filled && c < w.count ? w(first + r, c) : T{0};
+    }
   });
 }
 
@@ -112,8 +114,10 @@ void PassRunner<T>::unpack(const Pass<T>& pass, HostColumns<T> y) {
   over_panels(team_, pass.x->panels, [&](std::size_t p) {
     const std::size_t first = pass.x->first_row[p], filled = pass.x->first_row[p + 1] - first;
     const double* from = sums_.data() + p * panel_rows * pass.stride;
-    for (std::size_t r = 0; r < filled; ++r)
-      for (std::size_t c = 0; c < y.count; ++c) y(first + r, c) = static_cast<T>(from[pass.place(r, c)]);
+    for (std::size_t c = 0; c < y.count; ++c) {
+      const auto [at, step] = pass.column(c);
+      for (std::size_t r = 0; r < filled; ++r) y(first + r, c) = static_cast<T>(from[at + r * step]);
+    }
   });
 }
 

@@ -30,11 +30,14 @@ struct Pass {
 
   std::size_t block = 1;  // columns of a block in the wide epilogue: what a register tile is wide, less in the last one
 
-  // Where a row and column of a panel of weights or accumulators lies.
-  std::size_t place(std::size_t row, std::size_t column) const {
-    if (epilogue != Epilogue::wide) return column * panel_rows + row;
-    const std::size_t first = column / block * block, width = std::min(block, stride - first);
-    return first * panel_rows + row * width + (column - first);
+  // Where a column of a panel of weights or accumulators begins, and how far its rows are apart.
+  struct Column {
+    std::size_t first, step;
+  };
+  Column column(std::size_t c) const {
+    if (epilogue != Epilogue::wide) return {c * panel_rows, 1};
+    const std::size_t begin = c / block * block, width = std::min(block, stride - begin);
+    return {begin * panel_rows + (c - begin), width};
   }
 };
 
