@@ -99,20 +99,24 @@ void DiffusionOperator::note_perron(Columns image) {
 }
 
 // A width of three, or one that is not a whole number of vectors, has room for one more column.
-bool DiffusionOperator::perron_rides(std::size_t columns) const {
-  return perron_wanted_ && (columns == 3 || (columns > 8 && columns % 8 != 0));
+bool DiffusionOperator::perron_rides(std::size_t columns) {
+  return perron_wanted_ && (columns == 3 || (columns > 8 && columns % 8 != 0) || ++applied_ >= 5);
 }
+
+void DiffusionOperator::apply(Columns in, Columns out) { perron_rides(in.count) ? apply_with_perron(in, out) : product(in, out); }
 
 double DiffusionOperator::apply_roughly(Columns in, Columns out, double permitted) {
   const double error = space_.backend().roughness(beta_, points_, Precision::tf32);
-  if (error == 0 || error > permitted || perron_rides(in.count)) return Operator::apply_roughly(in, out, permitted);
+  if (error == 0 || error > permitted) return Operator::apply_roughly(in, out, permitted);
+  if (perron_rides(in.count)) {  // its residual is rounding, which a rough pass does not show
+    apply_with_perron(in, out);
+    return 0;
+  }
   product(in, out, Precision::tf32);
   return error;
 }
 
-void DiffusionOperator::apply(Columns in, Columns out) {
-  // v0 rides along where there is room for it; else in the end
-  if (!perron_wanted_ || (!perron_rides(in.count) && ++applied_ < 5)) return product(in, out);
+void DiffusionOperator::apply_with_perron(Columns in, Columns out) {
   auto with_perron = space_.panel(points_.rows(), in.count + 1), image = space_.panel(points_.rows(), in.count + 1);
   const auto width = static_cast<Eigen::Index>(in.count);
   const Columns all(*with_perron), last(*with_perron, in.count, 1), image_last(*image, in.count, 1);

@@ -50,8 +50,9 @@ class DiffusionOperator final : public Operator {
  private:
   void pass_begins();
   void product(Columns in, Columns out, std::optional<Precision> enough = {});  // out = M in
-  bool perron_rides(std::size_t columns) const;                                 // where that costs next to nothing
-  void note_perron(Columns image);                                              // M v0; leaves M v0 - v0 there
+  bool perron_rides(std::size_t columns);  // in an application to so many: where there is room, else in the fifth
+  void apply_with_perron(Columns in, Columns out);
+  void note_perron(Columns image);  // M v0; leaves M v0 - v0 there
 
   Space& space_;
   const Points& points_;
