@@ -1,0 +1,193 @@
+// The growing basis of a solve, its image under the operator, and the projected problem: V, A V, V^T A V, and what Rayleigh and Ritz
+// make of them.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include <Eigen/Eigenvalues>
+
+#include "device/space.hpp"
+#include "operator/operator.hpp"
+#include "solver/orthonormal.hpp"
+
+namespace fd {
+
+class Basis {
+ public:
+  Basis(Space& space, Operator& a, Panel* locked, std::size_t most)
+      : space_(space), a_(a), locked_(locked), v_(space.panel(a.local_rows(), most)), image_(space.panel(a.local_rows(), most)) {}
+
+  std::size_t size() const { return size_; }
+  std::size_t most() const { return v_->columns(); }
+  std::size_t room() const { return most() - size_; }
+  Columns vectors() { return {*v_, 0, size_}; }
+  Columns images() { return {*image_, 0, size_}; }
+
+  // A window for fresh directions, behind the basis.
+  Columns next(std::size_t count) { return {*v_, size_, std::min(count, room())}; }
+
+  // What the whole space still holds beside the basis.
+  std::size_t left() const { return a_.size() - (locked_ != nullptr ? locked_->columns() : 0) - size_; }
+
+  // The fresh directions join: orthonormalised, applied, projected. The last `witnesses` of them stay a chain of their own. Lost
+  // directions are replaced by random ones (never by noise) until there are `at_least`. Their images may be off by `permitted`.
+  void grow(Columns fresh, std::size_t witnesses, std::size_t at_least, std::uint64_t seed, double permitted = 0) {
+    std::vector<Columns> against = {vectors()};
+    if (locked_ != nullptr) against.insert(against.begin(), Columns(*locked_));
+    const std::size_t most = std::min(fresh.count, left());
+    std::size_t rank = 0;
+    const auto join = [&](Columns some) {
+      if (some.count == 0 || rank == most) return std::size_t{0};
+      auto all = against;
+      all.push_back(fresh.part(0, rank));
+      std::size_t joined = orthonormalise(space_, all, some);
+      joined = std::min(joined, most - rank);
+      if (some.first != fresh.first + rank)  // close the gap that lost directions left
+        space_.combine(some.part(0, joined), Eigen::MatrixXd::Identity(at(joined), at(joined)), fresh.part(rank, joined));
+      rank += joined;
+      return joined;
+    };
+    join(fresh.part(0, fresh.count - witnesses));
+    witnesses_ = join(fresh.part(fresh.count - witnesses, witnesses));
+    for (int attempt = 0; rank < std::min(at_least, most) && attempt < 3; ++attempt) {
+      const Columns refill = fresh.part(rank, std::min(at_least, most) - rank);
+      space_.randomize(refill, seed, stream_);
+      stream_ += refill.count;
+      if (join(refill) > 0) witnesses_ = 0;
+    }
+    if (rank == 0) return;
+    const Columns in = fresh.part(0, rank), out(*image_, size_, rank);
+    const double error = permitted > 0 ? a_.apply_roughly(in, out, permitted) : (a_.apply(in, out), 0.0);
+    const std::size_t before = size_;
+    // the coupling to the basis from the basis's own images: what the new ones are off by then meets their share in a Ritz vector only
+    const Eigen::MatrixXd coupling = space_.gram(images(), in), corner = space_.gram(in, out);
+    size_ += rank;
+    h_.conservativeResize(at(size_), at(size_));
+    h_.topRightCorner(at(before), at(rank)) = coupling;
+    h_.bottomLeftCorner(at(rank), at(before)) = coupling.transpose();
+    h_.bottomRightCorner(at(rank), at(rank)) = 0.5 * (corner + corner.transpose());
+    error_.conservativeResize(at(size_));
+    error_.tail(at(rank)).setConstant(error);
+    if (before > 0)
+      latest_ = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(corner, Eigen::EigenvaluesOnly).eigenvalues().maxCoeff();
+    columns_ += rank;
+    passes_ += 1;
+  }
+
+  // The largest Rayleigh quotient among the directions that joined last; infinite before there were any beside the start.
+  double latest() const { return latest_; }
+
+  // Vectors whose images are known become the basis: both are kept off the locked ones (which A leaves invariant, so the image of a
+  // projection is the projection of the image) and both take every step of the orthonormalisation.
+  void adopt(Columns start, Columns image) {
+    const auto n = at(start.count);
+    Columns v(*v_, 0, start.count), av(*image_, 0, start.count);
+    space_.combine(start, Eigen::MatrixXd::Identity(n, n), v);
+    space_.combine(image, Eigen::MatrixXd::Identity(n, n), av);
+    const auto both = [&](const Eigen::MatrixXd& s) {
+      const auto rank = static_cast<std::size_t>(s.cols());
+      if (rank > 0) {
+        space_.combine(v, s, v.part(0, rank));
+        space_.combine(av, s, av.part(0, rank));
+      }
+      v.count = av.count = rank;
+    };
+    Eigen::VectorXd length = space_.gram(v, v).diagonal().cwiseSqrt();
+    for (auto& l : length) l = l > 0 && std::isfinite(l) ? 1 / l : 0;
+    both(length.asDiagonal().toDenseMatrix());
+    const double unit = traits(space_.precision()).wide_panels ? 1.1e-16 : 6e-8;
+    for (const double least : {1e4 * unit, 0.25}) {  // nearly dependent ones are dropped: their images would be noise
+      if (v.count == 0) return;
+      if (locked_ != nullptr)
+        for (const Columns& block : {v, av}) space_.combine(*locked_, -space_.gram(*locked_, block), block, true);
+      both(whitening(space_.gram(v, v), least));
+    }
+    if (v.count == 0) return;
+    size_ = v.count;
+    const Eigen::MatrixXd h = space_.gram(v, av);
+    h_ = 0.5 * (h + h.transpose());
+    error_ = Eigen::VectorXd::Zero(at(size_));
+    passes_ = 1;
+    columns_ = start.count;
+  }
+
+  // Images of the witnesses that joined last: where their chain goes on.
+  Columns witness_images() { return images().part(size_ - witnesses_, witnesses_); }
+
+  std::size_t passes() const { return passes_; }
+  std::size_t columns() const { return columns_; }
+
+  // Ritz pairs, largest first.
+  void rayleigh_ritz() {
+    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> small(h_);
+    values_ = small.eigenvalues().reverse();
+    coordinates_ = small.eigenvectors().rowwise().reverse();
+  }
+  const Eigen::VectorXd& values() const { return values_; }
+
+  // A V y - theta V y of the listed Ritz pairs, into as many columns.
+  void residuals(const std::vector<std::size_t>& pairs, Columns out) {
+    Eigen::MatrixXd y(at(size_), at(pairs.size())), scaled = y;
+    for (std::size_t c = 0; c < pairs.size(); ++c) {
+      y.col(at(c)) = coordinates_.col(at(pairs[c]));
+      scaled.col(at(c)) = -values_(at(pairs[c])) * y.col(at(c));
+    }
+    space_.combine(images(), y, out);
+    space_.combine(vectors(), scaled, out, true);
+  }
+
+  void ritz_vectors(Columns out) { space_.combine(vectors(), coordinates_.leftCols(at(out.count)), out); }
+
+  // Thick restart: the leading Ritz vectors replace the basis.
+  void keep(std::size_t count) {
+    const Eigen::MatrixXd y = coordinates_.leftCols(at(count));
+    space_.combine(vectors(), y, vectors().part(0, count));
+    space_.combine(images(), y, images().part(0, count));
+    size_ = count;
+    h_ = values_.head(at(count)).asDiagonal().toDenseMatrix();
+    Eigen::VectorXd doubts(at(count));
+    for (std::size_t j = 0; j < count; ++j) doubts(at(j)) = doubt(j);
+    error_ = doubts;
+    kept_ = count;
+    coordinates_ = Eigen::MatrixXd::Identity(at(count), at(count));
+    values_.conservativeResize(at(count));
+  }
+
+  // What rough images may hide of a Ritz pair's residual, |sum_k y_k (A - A~) v_k|: the error of a block of orthonormal directions meets
+  // the length of y; that of vectors kept from before a restart adds up.
+  double doubt(std::size_t pair) const {
+    const Eigen::ArrayXd share = coordinates_.col(at(pair)).array().abs() * error_.array();
+    return share.head(at(kept_)).sum() + share.tail(share.size() - at(kept_)).matrix().norm();
+  }
+
+  // The leading Ritz vectors replace the basis, with images made anew.
+  void refresh(std::size_t count) {
+    keep(count);
+    a_.apply(vectors(), images());
+    const Eigen::MatrixXd h = space_.gram(vectors(), images());
+    h_ = 0.5 * (h + h.transpose());
+    error_.setZero();
+    passes_ += 1;
+    columns_ += count;
+  }
+
+ private:
+  static Eigen::Index at(std::size_t i) { return static_cast<Eigen::Index>(i); }
+
+  Space& space_;
+  Operator& a_;
+  Panel* locked_;
+  std::unique_ptr<Panel> v_, image_;
+  std::size_t size_ = 0, kept_ = 0, witnesses_ = 0, passes_ = 0, columns_ = 0;
+  double latest_ = std::numeric_limits<double>::infinity();
+  std::uint64_t stream_ = std::uint64_t{1} << 32;  // of random refills
+  Eigen::MatrixXd h_, coordinates_;
+  Eigen::VectorXd values_, error_;  // error_: what an image may be off by
+};
+
+}  // namespace fd
