@@ -17,6 +17,8 @@
 
 namespace fd {
 
+inline Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
+
 class Basis {
  public:
   Basis(Space& space, Operator& a, Panel* locked, std::size_t most)
@@ -48,7 +50,7 @@ class Basis {
       std::size_t joined = orthonormalise(space_, all, some);
       joined = std::min(joined, most - rank);
       if (some.first != fresh.first + rank)  // close the gap that lost directions left
-        space_.combine(some.part(0, joined), Eigen::MatrixXd::Identity(at(joined), at(joined)), fresh.part(rank, joined));
+        space_.combine(some.part(0, joined), Eigen::MatrixXd::Identity(index(joined), index(joined)), fresh.part(rank, joined));
       rank += joined;
       return joined;
     };
@@ -62,17 +64,17 @@ class Basis {
     }
     if (rank == 0) return;
     const Columns in = fresh.part(0, rank), out(*image_, size_, rank);
-    const double error = permitted > 0 ? a_.apply_roughly(in, out, permitted) : (a_.apply(in, out), 0.0);
+    const double error = a_.apply_roughly(in, out, permitted);
     const std::size_t before = size_;
     // the coupling to the basis from the basis's own images: what the new ones are off by then meets their share in a Ritz vector only
     const Eigen::MatrixXd coupling = space_.gram(images(), in), corner = space_.gram(in, out);
     size_ += rank;
-    h_.conservativeResize(at(size_), at(size_));
-    h_.topRightCorner(at(before), at(rank)) = coupling;
-    h_.bottomLeftCorner(at(rank), at(before)) = coupling.transpose();
-    h_.bottomRightCorner(at(rank), at(rank)) = 0.5 * (corner + corner.transpose());
-    error_.conservativeResize(at(size_));
-    error_.tail(at(rank)).setConstant(error);
+    h_.conservativeResize(index(size_), index(size_));
+    h_.topRightCorner(index(before), index(rank)) = coupling;
+    h_.bottomLeftCorner(index(rank), index(before)) = coupling.transpose();
+    h_.bottomRightCorner(index(rank), index(rank)) = symmetric(corner);
+    error_.conservativeResize(index(size_));
+    error_.tail(index(rank)).setConstant(error);
     if (before > 0)
       latest_ = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(corner, Eigen::EigenvaluesOnly).eigenvalues().maxCoeff();
     columns_ += rank;
@@ -85,7 +87,7 @@ class Basis {
   // Vectors whose images are known become the basis: both are kept off the locked ones (which A leaves invariant, so the image of a
   // projection is the projection of the image) and both take every step of the orthonormalisation.
   void adopt(Columns start, Columns image) {
-    const auto n = at(start.count);
+    const auto n = index(start.count);
     Columns v(*v_, 0, start.count), av(*image_, 0, start.count);
     space_.combine(start, Eigen::MatrixXd::Identity(n, n), v);
     space_.combine(image, Eigen::MatrixXd::Identity(n, n), av);
@@ -109,9 +111,8 @@ class Basis {
     }
     if (v.count == 0) return;
     size_ = v.count;
-    const Eigen::MatrixXd h = space_.gram(v, av);
-    h_ = 0.5 * (h + h.transpose());
-    error_ = Eigen::VectorXd::Zero(at(size_));
+    h_ = symmetric(space_.gram(v, av));
+    error_ = Eigen::VectorXd::Zero(index(size_));
     passes_ = 1;
     columns_ = start.count;
   }
@@ -132,52 +133,53 @@ class Basis {
 
   // A V y - theta V y of the listed Ritz pairs, into as many columns.
   void residuals(const std::vector<std::size_t>& pairs, Columns out) {
-    Eigen::MatrixXd y(at(size_), at(pairs.size())), scaled = y;
+    Eigen::MatrixXd y(index(size_), index(pairs.size())), scaled = y;
     for (std::size_t c = 0; c < pairs.size(); ++c) {
-      y.col(at(c)) = coordinates_.col(at(pairs[c]));
-      scaled.col(at(c)) = -values_(at(pairs[c])) * y.col(at(c));
+      y.col(index(c)) = coordinates_.col(index(pairs[c]));
+      scaled.col(index(c)) = -values_(index(pairs[c])) * y.col(index(c));
     }
     space_.combine(images(), y, out);
     space_.combine(vectors(), scaled, out, true);
   }
 
-  void ritz_vectors(Columns out) { space_.combine(vectors(), coordinates_.leftCols(at(out.count)), out); }
+  void ritz_vectors(Columns out) { space_.combine(vectors(), coordinates_.leftCols(index(out.count)), out); }
 
   // Thick restart: the leading Ritz vectors replace the basis.
   void keep(std::size_t count) {
-    const Eigen::MatrixXd y = coordinates_.leftCols(at(count));
+    const Eigen::MatrixXd y = coordinates_.leftCols(index(count));
     space_.combine(vectors(), y, vectors().part(0, count));
     space_.combine(images(), y, images().part(0, count));
     size_ = count;
-    h_ = values_.head(at(count)).asDiagonal().toDenseMatrix();
-    Eigen::VectorXd doubts(at(count));
-    for (std::size_t j = 0; j < count; ++j) doubts(at(j)) = doubt(j);
+    h_ = values_.head(index(count)).asDiagonal().toDenseMatrix();
+    Eigen::VectorXd doubts(index(count));
+    for (std::size_t j = 0; j < count; ++j) doubts(index(j)) = doubt(j);
     error_ = doubts;
     kept_ = count;
-    coordinates_ = Eigen::MatrixXd::Identity(at(count), at(count));
-    values_.conservativeResize(at(count));
+    coordinates_ = Eigen::MatrixXd::Identity(index(count), index(count));
+    values_.conservativeResize(index(count));
   }
 
   // What rough images may hide of a Ritz pair's residual, |sum_k y_k (A - A~) v_k|: the error of a block of orthonormal directions meets
   // the length of y; that of vectors kept from before a restart adds up.
   double doubt(std::size_t pair) const {
-    const Eigen::ArrayXd share = coordinates_.col(at(pair)).array().abs() * error_.array();
-    return share.head(at(kept_)).sum() + share.tail(share.size() - at(kept_)).matrix().norm();
+    const Eigen::ArrayXd share = coordinates_.col(index(pair)).array().abs() * error_.array();
+    return share.head(index(kept_)).sum() + share.tail(share.size() - index(kept_)).matrix().norm();
   }
 
   // The leading Ritz vectors replace the basis, with images made anew.
   void refresh(std::size_t count) {
     keep(count);
     a_.apply(vectors(), images());
-    const Eigen::MatrixXd h = space_.gram(vectors(), images());
-    h_ = 0.5 * (h + h.transpose());
+    h_ = symmetric(space_.gram(vectors(), images()));
     error_.setZero();
     passes_ += 1;
     columns_ += count;
   }
 
  private:
-  static Eigen::Index at(std::size_t i) { return static_cast<Eigen::Index>(i); }
+  static Eigen::MatrixXd symmetric(const Eigen::MatrixXd& a) {
+    return 0.5 * (a + a.transpose());
+  }  // rounding made it not quite so
 
   Space& space_;
   Operator& a_;

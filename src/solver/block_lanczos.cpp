@@ -11,10 +11,6 @@
 namespace fd {
 namespace {
 
-using Index = Eigen::Index;
-
-Index index(std::size_t i) { return static_cast<Index>(i); }
-
 // The iteration: measures, stops or grows.
 class Iteration {
  public:
@@ -53,7 +49,7 @@ class Iteration {
       std::vector<std::size_t> targets = measure();
       report();
       if (stops(targets)) return SolverOutcome::converged;
-      if (in_doubt()) continue;
+      if (basis_.passes() < options_.most_passes && in_doubt()) continue;
       if (at_floor()) return SolverOutcome::floor;
       if (basis_.passes() >= options_.most_passes) return SolverOutcome::exhausted;
       step(targets);

@@ -51,13 +51,13 @@ class DenseOperator : public Operator {
   Eigen::MatrixXd matrix_;
 };
 
-// Off by a symmetric matrix of norm `error` where that is permitted, or, if `greedy`, wherever it is asked to be rough.
+// Off by a symmetric matrix of norm `error` where that is permitted, or, if `greedy`, wherever anything is.
 class RoughOperator final : public DenseOperator {
  public:
   RoughOperator(Space& space, const Eigen::MatrixXd& matrix, Eigen::MatrixXd off, double error, bool greedy)
       : DenseOperator(space, matrix), rough_(matrix + std::move(off)), error_(error), greedy_(greedy) {}
   double apply_roughly(Columns in, Columns out, double permitted) override {
-    if (!greedy_ && error_ > permitted) return Operator::apply_roughly(in, out, permitted);
+    if (permitted <= 0 || (!greedy_ && error_ > permitted)) return Operator::apply_roughly(in, out, permitted);
     multiply(rough_, in, out);
     ++rough_passes;
     return error_;

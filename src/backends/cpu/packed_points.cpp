@@ -125,7 +125,7 @@ const PackedPoints<T>& CpuPoints<T>::packed_fixed(double beta, int fraction_bits
   to.x.at_least(panels_ * to.dimension * panel_rows);
   to.half.at_least(panels_ * panel_rows);
   const double scale = Gaussian::point_scale(beta) * std::exp2(0.5 * fraction_bits);
-  constexpr double magic = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to a whole number and leaves that in the low bits
+  constexpr double magic = Exp2<double>::magic;  // adding it rounds to a whole number and leaves that in the low bits
   team.run(panels_, [&](std::size_t p, int) {
     const std::size_t filled = first_row_[p + 1] - first_row_[p];
     std::int32_t whole[2][panel_rows] = {}, square[panel_rows] = {};
