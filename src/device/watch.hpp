@@ -1,4 +1,5 @@
-// Called by a back-end from the calling thread while a pass runs, several times a second at least. May throw to stop the pass.
+// Called by a back-end from the calling thread while a pass runs, several times a second at least, and with 1 at its end.
+// May throw to stop the pass.
 #pragma once
 
 namespace fd {

@@ -85,7 +85,7 @@ class ProgressWatch final : public Watch {
     const double seconds = seconds_since(started_);
     tell_time_left();
     now_.pass_fraction = fraction;
-    if (seconds > 0.05 && fraction > 0) now_.pairs_per_second = pairs_ * fraction / seconds;
+    if (fraction > 0 && seconds > (fraction < 1 ? 0.05 : 0)) now_.pairs_per_second = pairs_ * fraction / seconds;
     observer_->progress(now_);
   }
 

@@ -157,6 +157,30 @@ TEST_P(KernelProduct, MassIsTheSumOfEntriesAndOfTheirSquares) {
     }
 }
 
+class LastTick final : public Watch {
+ public:
+  void tick(double fraction) override { last = fraction; }
+  double last = 0;
+};
+
+// A pass that nobody had time to look at has been seen to end all the same.
+TEST_P(KernelProduct, EveryPassTellsThatItIsOver) {
+  const Dataset x = gaussian(60, 3);
+  for (Backend* backend : {tested.get(), oracle.get()}) {
+    ViewSource source(PointsView(x.x.data(), x.rows, x.dimension));
+    const auto points = backend->load(source, precision);
+    auto in = backend->panel(x.rows, 2, precision), out = backend->panel(x.rows, 2, precision);
+    backend->upload(points.get(), weights(x.rows, 2, precision).data(), *in);
+    LastTick symmetric, rectangular, mass;
+    backend->xgemm(0.3, *points, *in, *out, &symmetric);
+    backend->xgemm(0.3, *points, *points, *in, *out, &rectangular);
+    backend->mass(0.3, *points, *out, &mass);
+    EXPECT_EQ(symmetric.last, 1);
+    EXPECT_EQ(rectangular.last, 1);
+    EXPECT_EQ(mass.last, 1);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Everywhere, KernelProduct, testing::ValuesIn(all_cases()),
                          [](const auto& info) { return info.param.isa + "_" + std::string(traits(info.param.precision).name); });
 

@@ -83,6 +83,7 @@ void PassRunner<T>::play(const Pass<T>& pass, Watch* watch) {
           done.fetch_add(1, std::memory_order_relaxed);
         },
         poll, most);
+    if (watch != nullptr) watch->tick(1);
     return;
   }
   TaskTimes* const times = watch != nullptr ? watch->task_times() : nullptr;
@@ -107,6 +108,7 @@ void PassRunner<T>::play(const Pass<T>& pass, Watch* watch) {
         done.fetch_add(1, std::memory_order_relaxed);
       },
       poll, most);
+  if (watch != nullptr) watch->tick(1);
 }
 
 template <class T>

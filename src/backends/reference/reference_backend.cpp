@@ -60,7 +60,6 @@ class ReferenceBackend final : public Backend {
     const auto& x = static_cast<const ReferencePoints&>(points);
     const Window y(y_columns);
     for (std::size_t i = 0; i < x.n; ++i) {
-      if (watch != nullptr) watch->tick(static_cast<double>(i) / static_cast<double>(x.n));
       double sum = 0, sum_of_squares = 0;
       for (std::size_t j = 0; j < x.n; ++j) {
         if (i == j) continue;
@@ -70,6 +69,7 @@ class ReferenceBackend final : public Backend {
       }
       y(i, 0) = sum;
       y(i, 1) = sum_of_squares;
+      if (watch != nullptr) watch->tick(static_cast<double>(i + 1) / static_cast<double>(x.n));
     }
   }
 
@@ -132,13 +132,13 @@ class ReferenceBackend final : public Backend {
     const auto& z = static_cast<const ReferencePoints&>(z_points);
     const Window w(w_columns), y(y_columns);
     for (std::size_t i = 0; i < x.n; ++i) {
-      if (watch != nullptr) watch->tick(static_cast<double>(i) / static_cast<double>(x.n));
       for (std::size_t c = 0; c < y.count; ++c) y(i, c) = 0;
       for (std::size_t j = 0; j < z.n; ++j) {
         if (skip_diagonal && i == j) continue;
         const double e = kernel(beta, x, i, z, j);
         for (std::size_t c = 0; c < y.count; ++c) y(i, c) += e * w(j, c);
       }
+      if (watch != nullptr) watch->tick(static_cast<double>(i + 1) / static_cast<double>(x.n));
     }
   }
 };
