@@ -170,16 +170,17 @@ void RungSolver::start_from(RungSolver& smaller) {
                                weight = crosses ? here(*smaller.weight_) : nullptr;
   Panel& psi = crosses ? *modes : *smaller.modes_;
   Panel& q = crosses ? *weight : *smaller.weight_;
-  // psi(x) = sum_j k(x, j) q_j^-alpha psi_j / sum_j k(x, j) q_j^-alpha, up to 1 / lambda, which a span does not see
+  // psi(x) = sum_j k(x, j) q_j^-alpha psi_j / sum_j k(x, j) q_j^-alpha, up to 1 / lambda, which a span does not see. From fewer rows k is
+  // taken at beta / 2: that is an extension at beta and a step of diffusion after it, which averages out the sample's own noise.
+  const double beta = smaller.size() < size() ? 0.5 * smaller.modes_beta_ : smaller.modes_beta_;
   const std::size_t columns = psi.columns();
   auto in = space_.panel(smaller.size(), columns + 1);
   space_.combine(q, Eigen::MatrixXd::Identity(1, 1), {*in, columns, 1});
   backend.scale_rows(q, psi, {*in, 0, columns});
   auto out = space_.panel(size(), columns + 1);
-  context_.watch.stage("extend", size(), smaller.modes_beta_, columns);
+  context_.watch.stage("extend", size(), beta, columns);
   context_.watch.pass(static_cast<double>(size()) * static_cast<double>(smaller.size()));
-  backend.xgemm(smaller.modes_beta_, *points_, from, *in, *out, &context_.watch,
-                Precision::tf32);  // a start, no better than its rung
+  backend.xgemm(beta, *points_, from, *in, *out, &context_.watch, Precision::tf32);  // a start, no better than its rung
   std::vector<double> host(size());
   backend.download(nullptr, {*out, columns, 1}, host.data());
   for (double& sum : host) sum = sum > 1e-30 ? 1 / sum : 0;

@@ -3,7 +3,7 @@
 // Points are scaled once by sqrt(2 beta log2 e); then exp(-beta |x-y|^2) = 2^t with t = x.y - |x|^2/2 - |y|^2/2 = -|x-y|^2/2, and
 // 2^t is split as 2^n 2^f, n integer and f in [-1/2, 1/2]. The polynomials for 2^f minimise the relative error
 // (tools/exp2_coefficients.py): 7.5e-8 at degree 5 for fp32, 2.1e-16 at degree 10 for fp64. From a t in fixed point, n and a fraction in
-// [0, 1) are there already: 7.5e-5 at degree 3, in 1 + the fraction.
+// [0, 1) are there already: 2.6e-6 at degree 4, in 1 + the fraction.
 #pragma once
 
 #include <cmath>
@@ -31,10 +31,10 @@ struct Exp2<float> {
 };
 
 struct FixedExp2 {
-  static constexpr int degree = 3;
-  static constexpr double error = 7.5e-5;
-  static constexpr float coefficient[degree + 1] = {0.45213429743700339185f, 0.47777282699933141159f, -0.0080064330671332982333f,
-                                                    0.078024527261878331387f};
+  static constexpr int degree = 4;
+  static constexpr double error = 2.6e-6;
+  static constexpr float coefficient[degree + 1] = {0.50996422274985295426f, 0.31201603182553925691f, 0.166613381559142981f,
+                                                    -0.0021252106177245130763f, 0.013534167848370630798f};
 };
 
 template <>

@@ -111,13 +111,14 @@ class Iteration {
   }
 
   // What the images of the next directions may be off by: their share in a wanted vector is about its residual over the gap, and their
-  // error meets the residual times that share. So little of the tolerance is for it that it hardly ever costs a pass.
+  // error meets the residual times that share. A sixteenth of the tolerance is for it, which rarely costs a pass: a pass divides residuals
+  // by three or so.
   double permitted() const {
     double worst = 0;
     for (const double residual : residuals_) worst = std::max(worst, residual);
     if (options_.values_only || exact_ || basis_.size() < modes_ || !std::isfinite(worst) || !std::isfinite(basis_.latest()))
       return 0;
-    return options_.tolerance / 64 * (basis_.values()(index(modes_ - 1)) - basis_.latest()) / worst;
+    return options_.tolerance / 16 * (basis_.values()(index(modes_ - 1)) - basis_.latest()) / worst;
   }
 
   // Where rough images might hide more of a residual than is left of the tolerance, they are made anew, and no more are made.
