@@ -29,11 +29,12 @@ class Search {
       history_.clear();
       if (last && carried()) return finish_carried();
       const FlowRules here = rules();
+      if (!last && from_fewer_rows()) settle(here.beta_start);
       const Step step = descend(here);
       if (last) return finish(step, here);
       if (step.kind == Step::Kind::accept) {
         optima_.emplace_back(rung.n, step.beta);
-        current_->settle(step.beta);
+        if (!current_->settled_near(step.beta)) current_->settle(step.beta);
       }
     }
     return {};
@@ -42,10 +43,13 @@ class Search {
  private:
   // Do smaller samples say where the full N's minimum is? Three optima give an exponent and what it is worth; with fewer the
   // full N is small and is searched itself. The paper's and the continuation's sweeps start anew on every rung.
-  bool carried() const {
-    return optima_.size() >= 3 && optima_.back().first < current_->size() &&
-           (options_.select == Select::robust || options_.select == Select::minimum);
+  bool carried() const { return from_fewer_rows() && optima_.size() >= 3; }
+
+  // Whether earlier rungs have told where about the minimum is, and whether they all had fewer rows (one of a cascade has the same).
+  bool knows_where() const {
+    return !optima_.empty() && (options_.select == Select::robust || options_.select == Select::minimum);
   }
+  bool from_fewer_rows() const { return knows_where() && optima_.back().first < current_->size(); }
 
   double first_beta() const {
     const double variance = 0.5 / context_.summary.mean_square;
@@ -61,12 +65,18 @@ class Search {
     rules.potential = context_.potential;
     if (options_.beta_max) rules.beta_max = *options_.beta_max;
     rules.beta_start = first_beta();
-    if (!optima_.empty() && (options_.select == Select::robust || options_.select == Select::minimum)) {
+    if (knows_where()) {
       rules.beta_start = carried_beta(optima_, current_->size(), dimension_);
       rules.first_ratio = 1.25;
     }
     rules.beta_start = std::min(rules.beta_start, rules.beta_max);
     return rules;
+  }
+
+  // The first probe near where the minimum must be is made so well that its modes can be carried on: what is accepted is near it.
+  void settle(double beta) {
+    const Probe probe = current_->settle(beta);
+    if (probe.outcome != "not converged") record(probe);
   }
 
   // A solve at a bandwidth that was probed knows more than the probe did, and takes its place in what is decided on.

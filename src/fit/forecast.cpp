@@ -126,7 +126,8 @@ FitForecast::FitForecast(std::size_t rows, std::size_t dimension, const Options&
     if (!options.beta) rung.probes = carried ? 0 : follows_minimum ? (cold ? 5 : 3) : 8;
     begin(rung.probe, false);
     sweep(rung.probe, narrow, modes > 24 ? 2 : 1);
-    begin(rung.solve, options.beta.has_value());
+    const bool settles = follows_minimum && !cold && !last;  // in one of its probes
+    if (!settles) begin(rung.solve, options.beta.has_value());
     if (options.beta) sweep(rung.solve, block, 4 * digits);
     else if (last) sweep(rung.solve, narrow, 2 * (digits - 1) * (1 + static_cast<double>(modes) / 40));
     else sweep(rung.solve, narrow, 2);

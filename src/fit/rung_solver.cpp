@@ -64,11 +64,11 @@ RungSolver::Solved RungSolver::run(double beta, Purpose purpose) {
   const bool values_only = purpose == Purpose::probe;
   const double pairs = 0.5 * static_cast<double>(size()) * static_cast<double>(size());
   ProgressWatch& watch = context_.watch;
-  watch.stage(values_only ? "probe" : "solve", size(), beta, options.modes);
+  watch.stage(purpose == Purpose::solve ? "solve" : "probe", size(), beta, options.modes);
   watch.expect(pairs);
 
   Solved solved;
-  solved.m = std::make_unique<DiffusionOperator>(space_, *points_, beta, options.alpha, &watch, modes_.get());
+  solved.m = std::make_unique<DiffusionOperator>(space_, *points_, beta, options.alpha, &watch, latest_modes_.psi.get());
   DiffusionOperator& m = *solved.m;
 
   const bool wide = traits(precision()).wide_panels;
@@ -85,14 +85,14 @@ RungSolver::Solved RungSolver::run(double beta, Purpose purpose) {
   solver.values_only = values_only;
   solver.latest = latest_;
   solver.seed = options.seed;
-  if (values_only) {
+  if (purpose != Purpose::solve) {
     solver.ceiling = 1 - wall_gap(precision(), context_.potential);
     solver.ceiling_index = context_.potential.components - 1;
   }
   solver.progress = [&](const SolverState& state) { watch.now().converged = state.converged; };
 
   if (purpose == Purpose::solve) m.measure_perron();
-  std::vector<double> alone = values_only ? rows_by_themselves(m, options) : std::vector<double>();
+  std::vector<double> alone = purpose != Purpose::solve ? rows_by_themselves(m, options) : std::vector<double>();
   if (!alone.empty() && alone[solver.ceiling_index] > solver.ceiling) {
     solved.spectrum.values = std::move(alone);
     solved.spectrum.outcome = SolverOutcome::ceiling;
@@ -108,12 +108,10 @@ RungSolver::Solved RungSolver::run(double beta, Purpose purpose) {
   auto inverse_root = space_.panel(size(), 1);
   context_.backend.upload(points_.get(), host.data(), *inverse_root);
   if (spectrum.outcome != SolverOutcome::ceiling) {
-    modes_ = space_.panel(size(), spectrum.vectors->columns());
-    context_.backend.scale_rows(*inverse_root, *spectrum.vectors, *modes_);
+    latest_modes_ = {space_.panel(size(), spectrum.vectors->columns()), space_.panel(size(), 1), beta};
+    context_.backend.scale_rows(*inverse_root, *spectrum.vectors, *latest_modes_.psi);
     for (std::size_t i = 0; i < size(); ++i) host[i] = std::pow(m.mass()[i], -options.alpha);
-    if (!weight_) weight_ = space_.panel(size(), 1);
-    context_.backend.upload(points_.get(), host.data(), *weight_);
-    modes_beta_ = beta;
+    context_.backend.upload(points_.get(), host.data(), *latest_modes_.weight);
   }
 
   Probe& probe = solved.probe;
@@ -138,7 +136,13 @@ RungSolver::Solved RungSolver::run(double beta, Purpose purpose) {
 
 Probe RungSolver::probe(double beta) { return run(beta, Purpose::probe).probe; }
 
-void RungSolver::settle(double beta) { run(beta, Purpose::settle); }
+Probe RungSolver::settle(double beta) {
+  const Solved solved = run(beta, Purpose::settle);
+  if (solved.spectrum.outcome == SolverOutcome::converged) settled_ = latest_modes_;
+  return solved.probe;
+}
+
+bool RungSolver::settled_near(double beta) const { return settled_.psi && std::abs(std::log(beta / settled_.beta)) < 0.1; }
 
 Solution RungSolver::solve(double beta) {
   Solved solved = run(beta, Purpose::solve);
@@ -153,7 +157,8 @@ Solution RungSolver::solve(double beta) {
 }
 
 void RungSolver::start_from(RungSolver& smaller) {
-  if (!smaller.modes_) return;
+  const Modes& known = smaller.settled_.psi ? smaller.settled_ : smaller.latest_modes_;
+  if (!known.psi) return;
   Backend& backend = context_.backend;
   // between fp32 and fp64 the points are loaded anew, and the rows of a panel follow them
   const bool crosses = traits(smaller.precision()).wide_panels != traits(precision()).wide_panels;
@@ -166,13 +171,12 @@ void RungSolver::start_from(RungSolver& smaller) {
     backend.upload(&from, host.data(), *copy);
     return copy;
   };
-  const std::unique_ptr<Panel> modes = crosses ? here(*smaller.modes_) : nullptr,
-                               weight = crosses ? here(*smaller.weight_) : nullptr;
-  Panel& psi = crosses ? *modes : *smaller.modes_;
-  Panel& q = crosses ? *weight : *smaller.weight_;
+  const std::unique_ptr<Panel> modes = crosses ? here(*known.psi) : nullptr, weight = crosses ? here(*known.weight) : nullptr;
+  Panel& psi = crosses ? *modes : *known.psi;
+  Panel& q = crosses ? *weight : *known.weight;
   // psi(x) = sum_j k(x, j) q_j^-alpha psi_j / sum_j k(x, j) q_j^-alpha, up to 1 / lambda, which a span does not see. From fewer rows k is
   // taken at beta / 2: that is an extension at beta and a step of diffusion after it, which averages out the sample's own noise.
-  const double beta = smaller.size() < size() ? 0.5 * smaller.modes_beta_ : smaller.modes_beta_;
+  const double beta = (smaller.size() < size() ? 0.5 : 1) * known.beta;
   const std::size_t columns = psi.columns();
   auto in = space_.panel(smaller.size(), columns + 1);
   space_.combine(q, Eigen::MatrixXd::Identity(1, 1), {*in, columns, 1});
@@ -186,8 +190,8 @@ void RungSolver::start_from(RungSolver& smaller) {
   for (double& sum : host) sum = sum > 1e-30 ? 1 / sum : 0;
   auto inverse = space_.panel(size(), 1);
   backend.upload(nullptr, host.data(), *inverse);
-  modes_ = space_.panel(size(), columns);
-  backend.scale_rows(*inverse, {*out, 0, columns}, *modes_);
+  latest_modes_.psi = space_.panel(size(), columns);
+  backend.scale_rows(*inverse, {*out, 0, columns}, *latest_modes_.psi);
   count_.passes += 1;
   extensions_ += 1;
   count_.columns += columns + 1;

@@ -51,9 +51,11 @@ class RungSolver {
   Probe probe(double beta);
   // The eigenpairs at beta, to the tolerance that was asked for.
   Solution solve(double beta);
-  // Modes at beta good enough to be carried to a larger rung.
-  void settle(double beta);
-  // Starts from a smaller rung's modes, extended to these rows at that rung's last bandwidth.
+  // A probe whose modes are good enough to be carried to a larger rung: they are what it starts from, whatever is probed afterwards.
+  Probe settle(double beta);
+  // Whether modes settled at another bandwidth will do for this one: they depend on it little.
+  bool settled_near(double beta) const;
+  // Starts from a smaller rung's modes, settled or the last it had, extended to these rows.
   void start_from(RungSolver& smaller);
 
   std::size_t passes() const { return count_.passes; }
@@ -72,9 +74,12 @@ class RungSolver {
   Space space_;
   PassCount count_;
   std::size_t extensions_ = 0;
-  // Right eigenvectors of the last bandwidth and its weights q^-alpha: what a warm start carries.
-  std::unique_ptr<Panel> modes_, weight_;
-  double modes_beta_ = 0;
+  // Right eigenvectors at a bandwidth and its weights q^-alpha: what a warm start carries.
+  struct Modes {
+    std::shared_ptr<Panel> psi, weight;
+    double beta = 0;
+  };
+  Modes latest_modes_, settled_;
   double latest_ = std::numeric_limits<double>::infinity();  // what the residuals of the last solve consisted of
 };
 

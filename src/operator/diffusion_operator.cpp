@@ -98,9 +98,9 @@ void DiffusionOperator::note_perron(Columns image) {
   perron_residual_ = std::sqrt(std::max(0.0, space_.gram(image, image)(0, 0)));
 }
 
-// A width of three, or one that is not a whole number of vectors, has room for one more column.
+// A width below four, or one that is not a whole number of vectors, has room for one more column.
 bool DiffusionOperator::perron_rides(std::size_t columns) {
-  return perron_wanted_ && (columns == 3 || (columns > 8 && columns % 8 != 0) || ++applied_ >= 5);
+  return perron_wanted_ && (columns < 4 || (columns > 8 && columns % 8 != 0) || ++applied_ >= 5);
 }
 
 void DiffusionOperator::apply(Columns in, Columns out) { perron_rides(in.count) ? apply_with_perron(in, out) : product(in, out); }

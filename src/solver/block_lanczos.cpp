@@ -88,10 +88,11 @@ class Iteration {
     values_.push(basis_.values(), modes_);
   }
 
-  // A warm start is accompanied by witnesses until they have seen enough; they are not needed to converge.
-  std::size_t witnesses() { return warm_ && seen_enough() ? 0 : options_.witnesses; }
+  // A warm start is accompanied by witnesses until they have seen enough; they are not needed to converge. Where there is time they come a
+  // pass late: the first pass has to be exact, and an operator that wants to check something of its own has room for it there.
+  std::size_t witnesses() { return warm_ && (seen_enough() || basis_.passes() <= late_) ? 0 : options_.witnesses; }
   bool seen_enough() {
-    return basis_.passes() >= witness_passes(basis_.values(), modes_, static_cast<double>(basis_.vectors().rows()));
+    return basis_.passes() >= late_ + witness_passes(basis_.values(), modes_, static_cast<double>(basis_.vectors().rows()));
   }
 
   // From a random start every pass is a whole block; a good warm start needs only what has not converged. With the witnesses that is
@@ -179,7 +180,11 @@ class Iteration {
     for (std::size_t j = 0; j < modes_; ++j)
       if (std::isfinite(residuals_[j])) worst = std::max(worst, residuals_[j]);
     worst_.push_back(worst);
-    if (basis_.passes() == 1) narrow_ = worst < 0.2 * std::max(1e-300, std::abs(basis_.values()(0)));
+    if (basis_.passes() == 1) {
+      constexpr double a_long_way = 1000;  // some five passes
+      narrow_ = worst < 0.2 * std::max(1e-300, std::abs(basis_.values()(0)));
+      late_ = warm_ && narrow_ && !options_.values_only && worst > a_long_way * options_.tolerance ? 1 : 0;
+    }
     if (options_.progress) options_.progress({basis_.passes(), modes_ - std::min(unconverged_, modes_), worst});
   }
 
@@ -252,7 +257,7 @@ class Iteration {
   std::size_t modes_ = 0;
   std::vector<double> estimates_;
   bool warm_ = false, narrow_ = true, fresh_start_ = false, exact_ = false;
-  std::size_t known_ = 0, unconverged_ = 0, checked_ = 0;
+  std::size_t known_ = 0, unconverged_ = 0, checked_ = 0, late_ = 0;
   std::vector<double> residuals_, worst_;
   ValueHistory values_;
   Eigen::VectorXd settled_;

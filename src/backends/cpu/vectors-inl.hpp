@@ -93,7 +93,7 @@ HWY_INLINE void exp2_vectors(const T* t, T* e, std::size_t count) {
   }
 }
 
-// 2^t of `count` fixed-point numbers, whole groups of three vectors, in the bits of `t`, with 23 + `shift` bits behind the point and none below
+// 2^t of `count` fixed-point numbers, whole groups of two vectors (of three a register would be lacking), in the bits of `t`, with 23 + `shift` bits behind the point and none below
 // -126. The integer part is where a float has its exponent, once the bits are shifted; the fraction, under the exponent of 1, is m - 1.
 static HWY_INLINE void exp2_fixed(float* t, std::size_t count, int shift) {
   using E = FixedExp2;
@@ -102,7 +102,7 @@ static HWY_INLINE void exp2_fixed(float* t, std::size_t count, int shift) {
   using V = hn::Vec<Tag<float>>;
   using I = hn::Vec<decltype(integers)>;
   constexpr std::size_t lanes = lanes_of<float>();
-  constexpr int group = exp2_group;
+  constexpr int group = 2;
   const I fraction = hn::Set(integers, (1 << 23) - 1), one = hn::BitCast(integers, hn::Set(d, 1.0f));
   I x[group];
   V m[group], p[group];
