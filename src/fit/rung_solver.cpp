@@ -58,6 +58,14 @@ std::vector<double> RungSolver::supports(Panel& vectors, std::size_t modes) {
   return support;
 }
 
+// Near settled modes a probe needs the wanted ones and a few beside them, with the degree a whole number of eights.
+Columns RungSolver::start(Purpose purpose) const {
+  const Modes& known = purpose == Purpose::probe && settled_.psi ? settled_ : latest_modes_;
+  if (!known.psi) return {};
+  const std::size_t all = known.psi->columns(), few = (context_.options.modes + 4 + 7) / 8 * 8 - 1;
+  return {*known.psi, 0, &known == &settled_ ? std::min(all, few) : all};
+}
+
 RungSolver::Solved RungSolver::run(double beta, Purpose purpose) {
   const auto started = std::chrono::steady_clock::now();
   const Options& options = context_.options;
@@ -68,7 +76,7 @@ RungSolver::Solved RungSolver::run(double beta, Purpose purpose) {
   watch.expect(pairs);
 
   Solved solved;
-  solved.m = std::make_unique<DiffusionOperator>(space_, *points_, beta, options.alpha, &watch, latest_modes_.psi.get());
+  solved.m = std::make_unique<DiffusionOperator>(space_, *points_, beta, options.alpha, &watch, start(purpose));
   DiffusionOperator& m = *solved.m;
 
   const bool wide = traits(precision()).wide_panels;

@@ -65,6 +65,7 @@ class RungSolver {
  private:
   struct Solved;
   enum class Purpose { probe, settle, solve };
+  Columns start(Purpose purpose) const;
   Solved run(double beta, Purpose purpose);
   std::vector<double> supports(Panel& vectors, std::size_t modes);
 

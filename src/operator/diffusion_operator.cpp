@@ -5,7 +5,7 @@
 
 namespace fd {
 
-DiffusionOperator::DiffusionOperator(Space& space, const Points& points, double beta, double alpha, Watch* watch, Panel* carried)
+DiffusionOperator::DiffusionOperator(Space& space, const Points& points, double beta, double alpha, Watch* watch, Columns carried)
     : space_(space), points_(points), beta_(beta), watch_(watch) {
   Backend& backend = space.backend();
   const std::size_t n = points.rows();
@@ -26,13 +26,13 @@ DiffusionOperator::DiffusionOperator(Space& space, const Points& points, double 
   std::vector<double> weight(n);  // q^-alpha
   for (std::size_t i = 0; i < n; ++i) weight[i] = alpha == 0 ? 1.0 : std::pow(q_[i], -alpha);
   // K (q^-a [psi | 1]): the images of what is carried, and the degree from the last column
-  const std::size_t vectors = carried != nullptr ? carried->columns() : 0, with_degree = alpha == 0 ? 0 : 1;
+  const std::size_t vectors = carried.count, with_degree = alpha == 0 ? 0 : 1;
   std::unique_ptr<Panel> in, out;
   if (vectors + with_degree > 0) {
     in = space.panel(n, vectors + with_degree);
     out = space.panel(n, vectors + with_degree);
     backend.upload(&points, weight.data(), {*sums, 0, 1});
-    if (vectors > 0) backend.scale_rows({*sums, 0, 1}, *carried, {*in, 0, vectors});
+    if (vectors > 0) backend.scale_rows({*sums, 0, 1}, carried, {*in, 0, vectors});
     if (with_degree > 0) backend.upload(&points, weight.data(), {*in, vectors, 1});
     pass_begins();
     backend.xgemm(beta, points, *in, *out, watch);
@@ -59,7 +59,7 @@ DiffusionOperator::DiffusionOperator(Space& space, const Points& points, double 
   if (vectors > 0) {  // v = sqrt(d)/norm psi, M v = s (K - I)(q^-a psi)/norm + s^2 v
     start_ = space.panel(n, vectors);
     start_image_ = space.panel(n, vectors);
-    backend.scale_rows(*perron_, *carried, *start_);
+    backend.scale_rows(*perron_, carried, *start_);
     const auto scaled = column([&](std::size_t i) { return weight[i] / std::sqrt(d_[i]) / norm; });
     backend.scale_rows(*scaled, {*out, 0, vectors}, *start_image_);
     backend.multiply_add(*scale_squared_, *start_, *start_image_);

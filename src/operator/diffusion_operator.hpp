@@ -23,7 +23,7 @@ class DiffusionOperator final : public Operator {
   // Two passes: the mass (which also gives S_off at beta and 2 beta) and, for alpha != 0, the degree. With `carried`, right
   // eigenvectors psi of another bandwidth or rung, the second pass makes their image as well: s sqrt(d) psi = q^-a psi does not
   // need d, so a warm start's first pass and the degree are one.
-  DiffusionOperator(Space& space, const Points& points, double beta, double alpha, Watch* watch, Panel* carried = nullptr);
+  DiffusionOperator(Space& space, const Points& points, double beta, double alpha, Watch* watch, Columns carried = {});
 
   std::size_t size() const override { return points_.rows(); }
   void apply(Columns in, Columns out) override;
