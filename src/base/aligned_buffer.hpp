@@ -1,7 +1,9 @@
-// A move-only array, aligned for any vector unit and, when large, to huge pages. Contents start at zero.
+// A move-only array, aligned for any vector unit and, when large, to huge pages. Contents start at zero. A large one is memory that nobody has
+// touched yet: its pages are cleared by the threads that use them first, all at once and each near its own memory.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -24,19 +26,12 @@ class AlignedBuffer {
   AlignedBuffer() = default;
   explicit AlignedBuffer(std::size_t size) : size_(size) {
     if (size == 0) return;
-    constexpr std::size_t huge_page = std::size_t{1} << 21;
-    std::size_t bytes = size * sizeof(T);
-    const std::size_t alignment = bytes >= 2 * huge_page ? huge_page : 128;
-    bytes = (bytes + alignment - 1) / alignment * alignment;
-    void* memory = size > SIZE_MAX / sizeof(T) / 2 ? nullptr : std::aligned_alloc(alignment, bytes);
-    if (memory == nullptr)
+    const bool representable = size <= SIZE_MAX / sizeof(T) / 2;
+    const std::size_t bytes = size * sizeof(T);
+    if (representable) data_ = bytes >= 2 * huge_page ? map(bytes) : allocate(bytes);
+    if (!data_)
       throw Error(Failure::memory, "could not allocate " + std::to_string(bytes >> 20) + " MiB",
                   "use fewer points or modes, or a smaller --memory");
-#if defined(__linux__)
-    if (alignment == huge_page) madvise(memory, bytes, MADV_HUGEPAGE);
-#endif
-    std::memset(memory, 0, bytes);
-    data_.reset(static_cast<T*>(memory));
   }
 
   T* data() { return data_.get(); }
@@ -51,10 +46,44 @@ class AlignedBuffer {
   }
 
  private:
-  struct Free {
-    void operator()(T* p) const { std::free(p); }
+  static constexpr std::size_t huge_page = std::size_t{1} << 21;
+  struct Release {
+    std::size_t mapped = 0;  // bytes; none: allocated
+    void operator()(T* p) const {
+#if defined(__linux__)
+      if (mapped > 0) return static_cast<void>(munmap(p, mapped));
+#endif
+      std::free(p);
+    }
   };
-  std::unique_ptr<T[], Free> data_;
+  using Memory = std::unique_ptr<T[], Release>;
+
+  static std::size_t whole(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+  static Memory allocate(std::size_t bytes, std::size_t alignment = 128) {
+    void* memory = std::aligned_alloc(alignment, whole(bytes, alignment));
+    if (memory != nullptr) std::memset(memory, 0, bytes);
+    return Memory(static_cast<T*>(memory));
+  }
+
+  static Memory map(std::size_t bytes) {
+#if defined(__linux__)
+    // one huge page more than needed, and what lies before and behind the aligned part given back
+    const std::size_t size = whole(bytes, huge_page);
+    void* const memory = mmap(nullptr, size + huge_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return {};
+    char* const begin = static_cast<char*>(memory);
+    const std::size_t before = (huge_page - reinterpret_cast<std::uintptr_t>(begin) % huge_page) % huge_page;
+    if (before > 0) munmap(begin, before);
+    munmap(begin + before + size, huge_page - before);
+    madvise(begin + before, size, MADV_HUGEPAGE);
+    return Memory(reinterpret_cast<T*>(begin + before), Release{size});
+#else
+    return allocate(bytes, huge_page);
+#endif
+  }
+
+  Memory data_;
   std::size_t size_ = 0;
 };
 
