@@ -1,5 +1,5 @@
-// A move-only array, aligned for any vector unit and, when large, to huge pages. Contents start at zero. A large one is memory that nobody has
-// touched yet: its pages are cleared by the threads that use them first, all at once and each near its own memory.
+// A move-only array, aligned for any vector unit and, when large, to huge pages. Contents start at zero. A large one is memory that
+// nobody has touched yet: its pages are cleared by the threads that use them first, all at once and each near its own memory.
 #pragma once
 
 #include <cstddef>

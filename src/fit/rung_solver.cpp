@@ -166,7 +166,7 @@ Solution RungSolver::solve(double beta) {
 
 void RungSolver::start_from(RungSolver& smaller) {
   const Modes& known = smaller.settled_.psi ? smaller.settled_ : smaller.latest_modes_;
-  if (!known.psi) return;
+  if (!known.weight) return;  // nothing was solved there
   Backend& backend = context_.backend;
   // between fp32 and fp64 the points are loaded anew, and the rows of a panel follow them
   const bool crosses = traits(smaller.precision()).wide_panels != traits(precision()).wide_panels;

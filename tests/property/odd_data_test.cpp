@@ -1,10 +1,12 @@
 // What real tables do: each ends with an outcome a person understands, and with numbers that are what they say.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include <flashdiffusion/flashdiffusion.hpp>
 
+#include "flow/ladder.hpp"
 #include "support/datasets.hpp"
 
 namespace fd::test {
@@ -43,6 +45,19 @@ TEST(OddData, OneOutlier) {
   const Model model = fitted(data);
   EXPECT_TRUE(says(model, "nearly isolated row")) << model.outcome;
   EXPECT_TRUE(says(model, "on row 1)")) << model.outcome;
+}
+
+// The second of three rungs is the first to hold a row out of all reach, and finds no admissible bandwidth: the third starts from nothing.
+TEST(OddData, AnOutlierThatOnlyLargerSamplesHold) {
+  Dataset data = gaussian(16384, 3);
+  const auto small = nested_sample(data.rows, 1024, Options().seed), larger = nested_sample(data.rows, 4096, Options().seed);
+  const auto only_in_larger = std::find_if(larger.begin(), larger.end(),
+                                           [&](std::size_t row) { return !std::binary_search(small.begin(), small.end(), row); });
+  ASSERT_NE(only_in_larger, larger.end());
+  data.x[*only_in_larger * 3] = 1e7;
+  const Model model = fitted(data);
+  EXPECT_FALSE(model.converged);
+  EXPECT_TRUE(says(model, "nearly isolated row")) << model.outcome;
 }
 
 // Past the wall many eigenvalues are 1 to 1e-6 and no Lanczos ends: a row that sees only itself proves the wall from mass and degree.

@@ -93,8 +93,9 @@ HWY_INLINE void exp2_vectors(const T* t, T* e, std::size_t count) {
   }
 }
 
-// 2^t of `count` fixed-point numbers, whole groups of two vectors (of three a register would be lacking), in the bits of `t`, with 23 + `shift` bits behind the point and none below
-// -126. The integer part is where a float has its exponent, once the bits are shifted; the fraction, under the exponent of 1, is m - 1.
+// 2^t of `count` fixed-point numbers, whole groups of two vectors (for three there is a register too few), in the bits of `t`, with
+// 23 + `shift` bits behind the point and none below -126. The integer part is where a float has its exponent, once the bits are shifted; the
+// fraction, under the exponent of 1, is m - 1.
 static HWY_INLINE void exp2_fixed(float* t, std::size_t count, int shift) {
   using E = FixedExp2;
   const Tag<float> d;
