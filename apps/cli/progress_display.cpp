@@ -35,14 +35,18 @@ std::string rate_text(double pairs_per_second) {
   return fmt::format("{:.3g} {}pairs/s", pairs_per_second, units[unit]);
 }
 
-std::string describe(const Progress& p) {
-  std::string text;
-  if (p.n > 0) text += fmt::format("  n={}", p.n);
-  if (p.beta > 0) text += fmt::format("  beta={:.4g}", p.beta);
-  if (p.pass > 0) text += fmt::format("  pass {} ({:2.0f} %)", p.pass, 100 * p.pass_fraction);
-  if (p.pairs_per_second > 0) text += "  " + rate_text(p.pairs_per_second);
-  if (p.wanted > 0) text += fmt::format("  {} of {} converged", p.converged, p.wanted);
-  if (p.seconds_left >= 0) text += fmt::format("  {} left", duration_text(p.seconds_left));
+// What there is to say, the most important first, as much of it as fits.
+std::string describe(const Progress& p, std::size_t width) {
+  std::string text = p.stage;
+  const auto add = [&](const std::string& part) {
+    if (text.size() + 2 + part.size() <= width) text += "  " + part;
+  };
+  if (p.n > 0) add(fmt::format("n={}", p.n));
+  if (p.beta > 0) add(fmt::format("beta={:.4g}", p.beta));
+  if (p.pass > 0) add(fmt::format("pass {} ({:.0f} %)", p.pass, 100 * p.pass_fraction));
+  if (p.seconds_left >= 0) add(duration_text(p.seconds_left) + " left");
+  if (p.pairs_per_second > 0) add(rate_text(p.pairs_per_second));
+  if (p.wanted > 0) add(fmt::format("{} of {} modes", p.converged, p.wanted));
   return text;
 }
 
@@ -58,11 +62,11 @@ void ProgressDisplay::progress(const Progress& p) {
   const auto now = Clock::now();
   if (now - last_ < (terminal_ ? Clock::duration(between_frames) : Clock::duration(between_lines))) return;
   last_ = now;
-  const std::string rest = describe(p);
-  if (!terminal_) return remark(p.stage + rest);
+  if (!terminal_) return remark(describe(p, std::string::npos));
   if (!can_write_at_once()) return;
   // A line as wide as the terminal would wrap and could not be rewritten.
-  const std::string line = (p.stage + rest).substr(0, terminal_width() - 1);
+  const std::size_t width = terminal_width() - 1;
+  const std::string line = describe(p, width).substr(0, width);
   const std::size_t stage = std::min(p.stage.size(), line.size());
   const std::string frame =
       colour_ ? "\r\x1b[1m" + line.substr(0, stage) + "\x1b[0m" + line.substr(stage) + "\x1b[K" : "\r" + line + "\x1b[K";
