@@ -37,6 +37,7 @@ class Iteration {
     }
     space_.randomize(fresh.part(given, fresh.count - given), options_.seed, 0);
     basis_.grow(fresh, warm_ ? fresh.count - given : 0, std::min(fresh.count, options_.block), options_.seed);
+    if (warm_ && fresh.count > given) ++heard_;
     rayleigh_ritz();
   }
 
@@ -92,7 +93,8 @@ class Iteration {
   // pass late: the first pass has to be exact, and an operator that wants to check something of its own has room for it there.
   std::size_t witnesses() { return warm_ && (seen_enough() || basis_.passes() <= late_) ? 0 : options_.witnesses; }
   bool seen_enough() {
-    return basis_.passes() >= late_ + witness_passes(basis_.values(), modes_, static_cast<double>(basis_.vectors().rows()));
+    return options_.witnesses == 0 ||
+           heard_ >= witness_passes(basis_.values(), modes_, static_cast<double>(basis_.vectors().rows()));
   }
 
   // From a random start every pass is a whole block; a good warm start needs only what has not converged. With the witnesses that is
@@ -183,7 +185,7 @@ class Iteration {
     if (basis_.passes() == 1) {
       constexpr double a_long_way = 1000;  // some five passes
       narrow_ = worst < 0.2 * std::max(1e-300, std::abs(basis_.values()(0)));
-      late_ = warm_ && narrow_ && !options_.values_only && worst > a_long_way * options_.tolerance ? 1 : 0;
+      late_ = heard_ == 0 && narrow_ && !options_.values_only && worst > a_long_way * options_.tolerance ? 1 : 0;
     }
     if (options_.progress) options_.progress({basis_.passes(), modes_ - std::min(unconverged_, modes_), worst});
   }
@@ -247,6 +249,7 @@ class Iteration {
       const auto n = index(witnesses);
       space_.combine(chain.part(0, witnesses), Eigen::MatrixXd::Identity(n, n), fresh.part(targets.size(), witnesses));
     }
+    if (witnesses > 0) ++heard_;
     basis_.grow(fresh, witnesses, warm_ ? std::size_t{1} : std::min<std::size_t>(4, fresh.count), options_.seed, permitted());
     rayleigh_ritz();
   }
@@ -257,7 +260,8 @@ class Iteration {
   std::size_t modes_ = 0;
   std::vector<double> estimates_;
   bool warm_ = false, narrow_ = true, fresh_start_ = false, exact_ = false;
-  std::size_t known_ = 0, unconverged_ = 0, checked_ = 0, late_ = 0;
+  std::size_t known_ = 0, unconverged_ = 0, checked_ = 0;
+  std::size_t late_ = 0, heard_ = 0;  // passes before witnesses come, and with them
   std::vector<double> residuals_, worst_;
   ValueHistory values_;
   Eigen::VectorXd settled_;

@@ -101,6 +101,22 @@ TEST_P(Solver, WarmStartThatMissesTheLargestFindsIt) {
   expect_largest(block_lanczos(space, a, options(k), nullptr, start.get()), values, k);
 }
 
+// With images at hand and a long way to go the witnesses come a pass late, and are heard all the same.
+TEST_P(Solver, RoughWarmStartWithImagesThatMissesTheLargestFindsIt) {
+  const std::size_t n = 500, k = 3, carried = 7;
+  std::vector<double> values(n), host(n * carried, 0.0);
+  for (std::size_t i = 0; i < n; ++i) values[i] = i < 8 ? 1.0 - 0.05 * static_cast<double>(i) : 0.3 / static_cast<double>(i);
+  DiagonalOperator a(space, values);
+  for (std::size_t c = 0; c < carried; ++c) {
+    host[(c + 1) * carried + c] = 1;
+    for (std::size_t i = 8; i < n; ++i) host[i * carried + c] = 0.002 * Random(3, c).normal(i);  // and nothing of e_0
+  }
+  auto start = space.panel(n, carried), image = space.panel(n, carried);
+  backend->upload(nullptr, host.data(), *start);
+  a.apply(*start, *image);
+  expect_largest(block_lanczos(space, a, options(k), nullptr, start.get(), image.get()), values, k);
+}
+
 TEST_P(Solver, WarmStartIsShortAndUselessStartIsNoLoss) {
   const std::size_t n = 1200, k = 4;
   std::vector<double> values(n);
