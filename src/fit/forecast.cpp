@@ -44,9 +44,9 @@ class RandomSource final : public PointSource {
 
 }  // namespace
 
-// A row costs its points three times (as loaded, in double; scaled by the bandwidth of a pass; that in fixed point), the Lanczos basis and its image, a block of input,
-// weights and sums of a pass, the modes and those carried beyond them, and mass, degree and scale in double. Nothing grows faster
-// than the number of rows. The last factor is what the allocator keeps of what was freed, measured at 1.25 to 1.35.
+// A row costs its points three times (as loaded, in double; scaled by the bandwidth of a pass; that in fixed point), the Lanczos basis
+// and its image, a block of input, weights and sums of a pass, the modes and those carried beyond them, and mass, degree and scale in
+// double. Nothing grows faster than the number of rows. The last factor is what the allocator keeps of what was freed, measured at 1.25 to 1.35.
 double fit_memory_bytes(std::size_t rows, std::size_t dimension, const Options& options) {
   const SolverPlan plan = plan_of(rows, options);
   const std::size_t value = keeps_doubles(options) ? 8 : 4;
@@ -58,7 +58,7 @@ double fit_memory_bytes(std::size_t rows, std::size_t dimension, const Options& 
   return kept * static_cast<double>(rows) * static_cast<double>(points + panels + modes + sums) + program;
 }
 
-std::size_t carried_beyond(std::size_t modes) { return (modes + 1 + 16 + 7) / 8 * 8 - modes - 1; }
+std::size_t carried_beyond(std::size_t modes, std::size_t least) { return (modes + 1 + least + 7) / 8 * 8 - modes - 1; }
 
 std::vector<Rung> fit_rungs(std::size_t rows, const Options& options) {
   if (options.beta) return {{rows, options.precision.back()}};

@@ -58,21 +58,21 @@ std::vector<double> RungSolver::supports(Panel& vectors, std::size_t modes) {
   return support;
 }
 
-// Near settled modes a probe needs the wanted ones and a few beside them, with the degree a whole number of eights.
+// Near settled modes a probe needs the wanted ones and a few beside them.
 Columns RungSolver::start(Purpose purpose) const {
-  const Modes& known = purpose == Purpose::probe && settled_.psi ? settled_ : latest_modes_;
-  if (!known.psi) return {};
-  const std::size_t all = known.psi->columns(), few = (context_.options.modes + 4 + 7) / 8 * 8 - 1;
-  return {*known.psi, 0, &known == &settled_ ? std::min(all, few) : all};
+  const std::size_t modes = context_.options.modes;
+  if (purpose == Purpose::probe && settled_.psi)
+    return {*settled_.psi, 0, std::min(settled_.psi->columns(), modes + carried_beyond(modes, 3))};
+  return latest_modes_.psi ? Columns(*latest_modes_.psi) : Columns();
 }
 
 RungSolver::Solved RungSolver::run(double beta, Purpose purpose) {
   const auto started = std::chrono::steady_clock::now();
   const Options& options = context_.options;
-  const bool values_only = purpose == Purpose::probe;
+  const bool values_only = purpose == Purpose::probe, solves = purpose == Purpose::solve;
   const double pairs = 0.5 * static_cast<double>(size()) * static_cast<double>(size());
   ProgressWatch& watch = context_.watch;
-  watch.stage(purpose == Purpose::solve ? "solve" : "probe", size(), beta, options.modes);
+  watch.stage(solves ? "solve" : "probe", size(), beta, options.modes);
   watch.expect(pairs);
 
   Solved solved;
@@ -93,20 +93,20 @@ RungSolver::Solved RungSolver::run(double beta, Purpose purpose) {
   solver.values_only = values_only;
   solver.latest = latest_;
   solver.seed = options.seed;
-  if (purpose != Purpose::solve) {
+  if (!solves) {
     solver.ceiling = 1 - wall_gap(precision(), context_.potential);
     solver.ceiling_index = context_.potential.components - 1;
   }
   solver.progress = [&](const SolverState& state) { watch.now().converged = state.converged; };
 
-  if (purpose == Purpose::solve) m.measure_perron();
-  std::vector<double> alone = purpose != Purpose::solve ? rows_by_themselves(m, options) : std::vector<double>();
+  if (solves) m.measure_perron();
+  std::vector<double> alone = solves ? std::vector<double>() : rows_by_themselves(m, options);
   if (!alone.empty() && alone[solver.ceiling_index] > solver.ceiling) {
     solved.spectrum.values = std::move(alone);
     solved.spectrum.outcome = SolverOutcome::ceiling;
   } else solved.spectrum = block_lanczos(space_, m, solver, m.perron().panel, m.start(), m.start_image());
   m.forget_start();
-  if (purpose == Purpose::solve) m.perron_residual();  // before the passes are counted
+  if (solves) m.perron_residual();  // before the passes are counted
   Spectrum& spectrum = solved.spectrum;
   if (std::isfinite(spectrum.latest)) latest_ = spectrum.latest;
 

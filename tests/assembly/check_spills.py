@@ -10,7 +10,8 @@ import shutil
 import subprocess
 import sys
 
-# The loops that passes spend their time in: exponents in the expanded form and in fixed point (forms 2 and 5), their powers, and the products.
+# The loops that passes spend their time in: exponents in the expanded form and in fixed point (forms 2 and 5), their powers, and the
+# products.
 KERNELS = re.compile(r"N_AVX[23]::(exponents<\([^)]*\)[25],|exp2_tile|few_columns|some_columns|both_products|panel_product|multiply_adds)")
 STACK_VECTOR = re.compile(r"(%[xyz]mm\d+\S*,\s*-?(0x[0-9a-f]+)?\(%r[sb]p\))|(-?(0x[0-9a-f]+)?\(%r[sb]p\)\S*,\s*%[xyz]mm)")
 LEAST_FMAS = 8
