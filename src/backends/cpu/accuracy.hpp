@@ -1,9 +1,14 @@
 // When the expanded form x.y - |x|^2/2 - |y|^2/2 keeps the promise.
 //
 // It is a sum of terms of size A = (|x|^2 + |y|^2)/2 whose result is small where the kernel matters, so its absolute error, which is
-// the relative error of the kernel entry, is about eps * A (one rounding of -|x|^2/2 shared by a row, and the roundings of the
-// accumulation, which are independent from entry to entry and average out along a row). fp32: eps = 6e-8, so A <= 64 keeps
-// entries to about 2e-6 and rows to less; fp64: eps = 1.1e-16 and A <= 512 keeps 6e-14.
+// the relative error of the kernel entry, is about eps * A (the roundings of the accumulation are independent from entry to entry and
+// average out along a row). fp32: eps = 6e-8, so A <= 62 keeps entries to about 2e-6 and rows to less; fp64: eps = 1.1e-16 and
+// A <= 512 keeps 6e-14.
+//
+// Where it holds for all points at once, the form is factored: exp(-beta |x_i - x_j|^2) = s_i 2^(x_i.x_j) s_j with s = 2^(-|x|^2/2) in
+// fp64, so that Y = S (2^(x.x)) S W: weights are multiplied by s when they are packed and sums when they are done, and the entries are
+// those of 2^(x_i.x_j), at most 2^62 in fp32, with nothing to add to the dot product. No term of a row is smaller than it would be
+// with s_i; weights shrink to 2^-31, so those below 1e-28 lose digits in fp32.
 //
 // The difference form sum (x_i - x_j)^2 does not cancel, but coordinates are rounded relative to the panel's radius R: its error is
 // about eps * R * |x_i - x_j|, with |x_i - x_j| up to 5 where entries matter. fp32: R <= 12 keeps 2e-6. Beyond that coordinates are
@@ -29,7 +34,7 @@ struct Accuracy;
 
 template <>
 struct Accuracy<float> {
-  static constexpr double cancellation = 64;  // largest A for the expanded form
+  static constexpr double cancellation = 62;  // largest A for the expanded form
   static constexpr double radius = 12;        // largest R for the difference form
   static constexpr double relevant = 24;      // entries below 2^-relevant do not need their relative accuracy
 };

@@ -75,14 +75,13 @@ const PackedPoints<T>& CpuPoints<T>::packed(double beta, bool need_local, Team& 
   to.dimension = dimension_;
   to.local = local;
   to.x.at_least(panels_ * dimension_ * panel_rows);
-  if (local) to.low.at_least(panels_ * dimension_ * panel_rows);
-  to.half.at_least(panels_ * panel_rows);
+  if (local) to.low.at_least(panels_ * dimension_ * panel_rows), to.half.at_least(panels_ * panel_rows);
+  to.factor.at_least(panels_ * panel_rows);
   to.centre.at_least(panels_ * dimension_);
   to.exact_centre = centre_.data();
   to.first_row = first_row_.data();
   to.radius.at_least(panels_);
   const double scale = to.scale = Gaussian::point_scale(beta);
-  to.norm = norm(beta);
   team.run(panels_, [&](std::size_t p, int) {
     const double* from = offset_.data() + p * dimension_ * panel_rows;
     const double* centre = centre_.data() + p * dimension_;
@@ -103,7 +102,8 @@ const PackedPoints<T>& CpuPoints<T>::packed(double beta, bool need_local, Team& 
     }
     double widest = 0;
     for (std::size_t r = 0; r < panel_rows; ++r) {
-      to.half[p * panel_rows + r] = static_cast<T>(-0.5 * square[r]);
+      if (local) to.half[p * panel_rows + r] = static_cast<T>(-0.5 * square[r]);
+      to.factor[p * panel_rows + r] = local ? 1 : std::exp2(-0.5 * square[r]);
       widest = std::max(widest, spread[r]);
     }
     to.radius[p] = static_cast<T>(std::sqrt(widest) * (1 + 1e-5));
@@ -112,7 +112,7 @@ const PackedPoints<T>& CpuPoints<T>::packed(double beta, bool need_local, Team& 
   return packed_;
 }
 
-// t 2^f = x_i.x_j - (n_i + n_j)/2 for whole numbers x and n = |x|^2; half of an odd n is rounded, by 2^-f.
+// x_i.x_j 2^f for whole numbers x.
 template <class T>
 const PackedPoints<T>& CpuPoints<T>::packed_fixed(double beta, int fraction_bits, Team& team) const {
   PackedPoints<T>& to = fixed_;
@@ -123,8 +123,8 @@ const PackedPoints<T>& CpuPoints<T>::packed_fixed(double beta, int fraction_bits
   to.fraction_bits = fraction_bits;
   to.first_row = first_row_.data();
   to.x.at_least(panels_ * to.dimension * panel_rows);
-  to.half.at_least(panels_ * panel_rows);
-  const double scale = Gaussian::point_scale(beta) * std::exp2(0.5 * fraction_bits);
+  to.factor.at_least(panels_ * panel_rows);
+  const double scale = Gaussian::point_scale(beta) * std::exp2(0.5 * fraction_bits), unit = std::exp2(-fraction_bits);
   constexpr double magic = Exp2<double>::magic;  // adding it rounds to a whole number and leaves that in the low bits
   team.run(panels_, [&](std::size_t p, int) {
     const std::size_t filled = first_row_[p + 1] - first_row_[p];
@@ -147,10 +147,7 @@ const PackedPoints<T>& CpuPoints<T>::packed_fixed(double beta, int fraction_bits
         std::memcpy(x + r, &both, sizeof both);
       }
     }
-    for (std::size_t r = 0; r < panel_rows; ++r) {
-      const std::int32_t half = -(square[r] / 2);
-      std::memcpy(to.half.data() + p * panel_rows + r, &half, sizeof half);
-    }
+    for (std::size_t r = 0; r < panel_rows; ++r) to.factor[p * panel_rows + r] = std::exp2(-0.5 * unit * square[r]);
   });
   fixed_beta_ = beta;
   return to;

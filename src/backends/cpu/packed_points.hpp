@@ -5,7 +5,7 @@
 // its row panel. Which of the two holds for a whole pass is decided when the points are packed.
 //
 // Packed in fixed point (accuracy.hpp) `x` holds two coordinates in the bits of a T, each a 16-bit number, and counts as half as many
-// dimensions; `half` is a whole number too.
+// dimensions.
 #pragma once
 
 #include <cstddef>
@@ -27,20 +27,19 @@ struct PackedPoints {
   bool local = false;     // coordinates are relative to the panel's own centre
   int fraction_bits = 0;  // of exponents in fixed point; 0: floating point
   const std::size_t* first_row =
-      nullptr;              // [panels + 1]: the rows of panel p are first_row[p] … first_row[p + 1] - 1, at most 48
-  AlignedBuffer<T> x;       // [panel][dimension][48]; places without a row are zero
-  AlignedBuffer<T> low;     // local only: what rounding took from x, same layout
-  AlignedBuffer<T> half;    // [panel][48]: -|x|^2 / 2 of the rounded x
+      nullptr;            // [panels + 1]: the rows of panel p are first_row[p] … first_row[p + 1] - 1, at most 48
+  AlignedBuffer<T> x;     // [panel][dimension][48]; places without a row are zero
+  AlignedBuffer<T> low;   // local only: what rounding took from x, same layout
+  AlignedBuffer<T> half;  // local only, [panel][48]: -|x|^2 / 2 of the rounded x
+  AlignedBuffer<double>
+      factor;               // [panel][48]: 2^(-|x|^2/2), which weights and sums take and entries lack; 1 where panels are local
   AlignedBuffer<T> centre;  // [panel][dimension]: where the panel's points lie (scaled), for bounds
   const double* exact_centre =
       nullptr;  // [panel][dimension], before scaling: the difference of two is exact, far from the origin too
   double scale = 1;
   AlignedBuffer<T> radius;  // [panel]: of a ball around the centre
-  double norm = 0;          // no row's is larger: a ball around all of them
   const T* panel(std::size_t p) const { return x.data() + p * dimension * panel_rows; }
-  const T* low_panel(std::size_t p) const {
-    return local ? low.data() + p * dimension * panel_rows : panel(p);
-  }  // unread otherwise
+  const T* low_panel(std::size_t p) const { return low.data() + p * dimension * panel_rows; }
 };
 
 // What is kept between bandwidths: coordinates relative to each panel's centre, the centre in fp64, and the order.

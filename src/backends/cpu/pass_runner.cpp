@@ -43,10 +43,12 @@ void PassRunner<T>::pack_weights(const Pass<T>& pass, HostColumns<T> w) {
   weights_.at_least(pass.z->panels * panel_rows * pass.stride);
   over_panels(team_, pass.z->panels, [&](std::size_t p) {
     const std::size_t first = pass.z->first_row[p], filled = pass.z->first_row[p + 1] - first;
+    const double* factor = pass.z->factor.data() + p * panel_rows;
     T* to = weights_.data() + p * panel_rows * pass.stride;
     for (std::size_t c = 0; c < pass.stride; ++c) {
       const auto [at, step] = pass.column(c);
-      for (std::size_t r = 0; r < panel_rows; ++r) to[at + r * step] = r < filled && c < w.count ? w(first + r, c) : T{0};
+      for (std::size_t r = 0; r < panel_rows; ++r)
+        to[at + r * step] = r < filled && c < w.count ? static_cast<T>(factor[r] * static_cast<double>(w(first + r, c))) : T{0};
     }
   });
 }
@@ -115,10 +117,13 @@ template <class T>
 void PassRunner<T>::unpack(const Pass<T>& pass, HostColumns<T> y) {
   over_panels(team_, pass.x->panels, [&](std::size_t p) {
     const std::size_t first = pass.x->first_row[p], filled = pass.x->first_row[p + 1] - first;
+    const double* factor = pass.x->factor.data() + p * panel_rows;
     const double* from = sums_.data() + p * panel_rows * pass.stride;
     for (std::size_t c = 0; c < y.count; ++c) {
       const auto [at, step] = pass.column(c);
-      for (std::size_t r = 0; r < filled; ++r) y(first + r, c) = static_cast<T>(from[at + r * step]);
+      const bool squares = pass.epilogue == Epilogue::mass && c == 1;
+      for (std::size_t r = 0; r < filled; ++r)
+        y(first + r, c) = static_cast<T>(factor[r] * (squares ? factor[r] : 1.0) * from[at + r * step]);
     }
   });
 }
@@ -141,7 +146,8 @@ void PassRunner<T>::mass(const PackedPoints<T>& x, HostColumns<T> y, Watch* watc
   weights_.at_least(x.panels * panel_rows);
   for (std::size_t p = 0; p < x.panels; ++p)
     for (std::size_t r = 0; r < panel_rows; ++r)
-      weights_[p * panel_rows + r] = r < x.first_row[p + 1] - x.first_row[p] ? T{1} : T{0};
+      weights_[p * panel_rows + r] =
+          r < x.first_row[p + 1] - x.first_row[p] ? static_cast<T>(x.factor[p * panel_rows + r]) : T{0};
   pass.weights_x = pass.weights_z = weights_.data();
   play(pass, watch);
   unpack(pass, y);

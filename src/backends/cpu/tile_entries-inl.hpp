@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <type_traits>
 
 #include "backends/cpu/accuracy.hpp"
 #include "backends/cpu/tile_pass.hpp"
@@ -17,14 +19,15 @@
 HWY_BEFORE_NAMESPACE();
 namespace fd::cpu {
 namespace HWY_NAMESPACE {
-// A column panel as a tile reads it: coordinate c of place j is x[j * step + c * stride] within a group of Shape::columns places,
-// which covers the panel as it lies in memory (step 1, stride 48) and groups packed one after another (`pack_groups`).
+// A column panel as a tile reads it: coordinate c of place j is x[j * step + c * stride] within a group of Shape::columns places. As it
+// lies in memory step is 1 and stride 48; in groups packed one after another (`pack_groups`) they are the dimension and Shape::columns.
 template <class T>
 struct ColumnPanel {
   const T* x;
-  const T* half;  // [48]
+  const T* half;  // [48], for the expanded form
   const T* low;   // as x, for the exact form
-  std::size_t step, stride;
+  std::size_t step;
+  bool packed;
 };
 
 // [dimension][48] to [group][dimension][Shape::columns]: a group is then read from its first byte to its last, and a tile's traffic to
@@ -36,74 +39,98 @@ void pack_groups(const T* panel, std::size_t dimension, T* groups) {
       for (std::size_t r = 0; r < Shape::columns; ++r) groups[c * Shape::columns + r] = panel[c * panel_rows + j + r];
 }
 
-// How a tile keeps the promise (accuracy.hpp). `bounded`: expanded, and no pair is so far apart that an entry could underflow.
-enum class Form { skip, bounded, expanded, difference, exact, fixed };
+// How a tile keeps the promise (accuracy.hpp). In `factored` and `fixed` a_i and a_j are left to weights and sums.
+enum class Form { skip, factored, fixed, expanded, difference, exact };
 
-// a + b and t + x_0 y_0 + x_1 y_1 for whole numbers, and pairs of 16-bit ones, in the bits of floats.
-template <class V>
-HWY_INLINE V add_fixed(V a, V b) {
-  const hn::RebindToSigned<Tag<float>> integers;
-  return hn::BitCast(Tag<float>(), hn::Add(hn::BitCast(integers, a), hn::BitCast(integers, b)));
-}
-template <class V>
-HWY_INLINE V multiply_add_pairs(V x, V y, V t) {
-  const hn::RebindToSigned<Tag<float>> integers;
-  const hn::Repartition<std::int16_t, Tag<float>> shorts;
-  auto unused = hn::Zero(integers);
-  return hn::BitCast(Tag<float>(), hn::ReorderWidenMulAccumulate(integers, hn::BitCast(shorts, x), hn::BitCast(shorts, y),
-                                                                 hn::BitCast(integers, t), unused));
+// t + x_0 y_0 + x_1 y_1 for pairs of 16-bit numbers in the bits of floats.
+template <class V, class I>
+HWY_INLINE I multiply_add_pairs(V x, V y, I t) {
+  const hn::Repartition<std::int16_t, hn::DFromV<V>> shorts;
+  I unused = t;
+  return hn::ReorderWidenMulAccumulate(hn::DFromV<I>(), hn::BitCast(shorts, x), hn::BitCast(shorts, y), t, unused);
 }
 
-// What an exponent begins with: a_i + a_j, or nothing.
-template <Form kForm, class V>
-HWY_INLINE V start(V ai, V aj) {
-  if constexpr (kForm == Form::fixed) return add_fixed(ai, aj);
-  else if constexpr (kForm == Form::expanded) return hn::Add(ai, aj);
-  else return hn::Zero(hn::DFromV<V>());
-}
-
-// Exponents of a tile: tile[j][i] = x_i.x_j + a_i + a_j or -|x_i - x_j|^2/2, a register tile at a time.
+// A register tile's exponents. Forms that multiply and add in two instructions need a register in between, the exact one some more.
+template <Form kForm>
+constexpr int rows_of = kForm == Form::factored ? Shape::rows
+                        : kForm == Form::exact  ? 1
+                                                : Shape::rows_apart;
 template <Form kForm, class T>
-HWY_NOINLINE void exponents(const T* HWY_RESTRICT row_panel, const T* HWY_RESTRICT row_half, const T* HWY_RESTRICT row_low,
-                            ColumnPanel<T> columns, std::size_t dimension, T* HWY_RESTRICT tile) {
-  constexpr bool kDifference = kForm == Form::difference || kForm == Form::exact;
+using ExponentTag = std::conditional_t<kForm == Form::fixed, hn::RebindToSigned<Tag<T>>, Tag<T>>;
+template <Form kForm, class T>
+using RegisterTile = hn::Vec<ExponentTag<kForm, T>>[rows_of<kForm>][Shape::columns];
+
+// A finished exponent, or its part of some coordinates added to that of others.
+template <Form kForm, bool kAdd, class V, class T>
+HWY_INLINE void store_exponent(V t, T* HWY_RESTRICT to) {
+  const Tag<T> d;
+  if constexpr (kForm == Form::difference || kForm == Form::exact) t = hn::Mul(t, hn::Set(d, static_cast<T>(-0.5)));
+  if constexpr (kAdd) t = hn::Add(t, hn::BitCast(hn::DFromV<V>(), hn::Load(d, to)));
+  hn::Store(hn::BitCast(d, t), d, to);
+}
+
+// One more coordinate: the first one multiplies where there is nothing to add to; the last one, with kStore, stores what is finished.
+template <Form kForm, bool kFirst, bool kStore, bool kAdd, class T>
+HWY_INLINE void add_coordinate(const T* HWY_RESTRICT xi, const T* HWY_RESTRICT xj, const T* HWY_RESTRICT li,
+                               const T* HWY_RESTRICT lj, RegisterTile<kForm, T>& t, T* HWY_RESTRICT to) {
+  constexpr bool kNothing = kFirst && kForm != Form::expanded;
+  constexpr int kRows = rows_of<kForm>;
   using V = hn::Vec<Tag<T>>;
   const Tag<T> d;
   constexpr std::size_t lanes = lanes_of<T>();
-  for (std::size_t i = 0; i < panel_rows; i += Shape::rows * lanes)
+  V x[kRows];
+  FD_UNROLL for (int v = 0; v < kRows; ++v) x[v] = hn::Load(d, xi + v * lanes);
+  FD_UNROLL for (int r = 0; r < Shape::columns; ++r) {
+    const V b = hn::Set(d, xj[r]);
+    FD_UNROLL for (int v = 0; v < kRows; ++v) {
+      V one = x[v], other = b;
+      if constexpr (kForm == Form::difference || kForm == Form::exact) {
+        one = hn::Sub(one, other);
+        if constexpr (kForm == Form::exact) one = hn::Add(one, hn::Sub(hn::Load(d, li + v * lanes), hn::Set(d, lj[r])));
+        other = one;
+      }
+      if constexpr (kForm == Form::fixed)
+        t[v][r] = multiply_add_pairs(one, other, kNothing ? hn::Zero(ExponentTag<kForm, T>()) : t[v][r]);
+      else t[v][r] = kNothing ? hn::Mul(one, other) : hn::MulAdd(one, other, t[v][r]);
+      if constexpr (kStore) store_exponent<kForm, kAdd>(t[v][r], to + r * panel_rows + v * lanes);
+    }
+  }
+}
+
+// Exponents of a tile, a register tile at a time: tile[j][i] = x_i.x_j, x_i.x_j + a_i + a_j or -|x_i - x_j|^2/2.
+//
+// Where twelve accumulators are set at a tile's head and stored in a row at its end, the next tile stalls (Zen 3, D = 12: 7.5 cycles a
+// vector; 6.2 when the first coordinate sets and the last one stores them; 6 is the limit). Eight do not.
+template <Form kForm, bool kPacked, bool kAdd, class T>
+HWY_NOINLINE void exponents(const T* HWY_RESTRICT row_panel, const T* HWY_RESTRICT row_half, const T* HWY_RESTRICT row_low,
+                            ColumnPanel<T> columns, std::size_t dimension, T* HWY_RESTRICT tile) {
+  const Tag<T> d;
+  constexpr int kRows = rows_of<kForm>;
+  constexpr bool kLastStores = kForm == Form::factored;
+  constexpr std::size_t lanes = lanes_of<T>(), stride = kPacked ? Shape::columns : panel_rows;
+  for (std::size_t i = 0; i < panel_rows; i += kRows * lanes)
     for (std::size_t j = 0; j < panel_rows; j += Shape::columns) {
-      V t[Shape::rows][Shape::columns];
-      FD_UNROLL for (int v = 0; v < Shape::rows; ++v) {
-        const V a = hn::Load(d, row_half + i + v * lanes);
-        FD_UNROLL for (int r = 0; r < Shape::columns; ++r) t[v][r] = start<kForm>(a, hn::Set(d, columns.half[j + r]));
+      RegisterTile<kForm, T> t;
+      if constexpr (kForm == Form::expanded)
+        FD_UNROLL for (int v = 0; v < kRows; ++v) FD_UNROLL for (int r = 0; r < Shape::columns; ++r) t[v][r] =
+            hn::Add(hn::Load(d, row_half + i + v * lanes), hn::Set(d, columns.half[j + r]));
+      const T *xi = row_panel + i, *xj = columns.x + j * columns.step, *li = row_low + i, *lj = columns.low + j * columns.step;
+      T* to = tile + j * panel_rows + i;
+      const auto next = [&] { xi += panel_rows, xj += stride, li += panel_rows, lj += stride; };
+      if (kLastStores && dimension == 1) {
+        add_coordinate<kForm, true, true, kAdd>(xi, xj, li, lj, t, to);
+        continue;
       }
-      const T* xi = row_panel + i;
-      const T* xj = columns.x + j * columns.step;
-      const T* li = row_low + i;
-      const T* lj = columns.low + j * columns.step;
-      FD_TWICE for (std::size_t c = 0; c < dimension; ++c) {
-        V x[Shape::rows];
-        FD_UNROLL for (int v = 0; v < Shape::rows; ++v) x[v] = hn::Load(d, xi + c * panel_rows + v * lanes);
-        FD_UNROLL for (int r = 0; r < Shape::columns; ++r) {
-          const V b = hn::Set(d, xj[c * columns.stride + r]);
-          FD_UNROLL for (int v = 0; v < Shape::rows; ++v) {
-            if constexpr (kDifference) {
-              V apart = hn::Sub(x[v], b);
-              if constexpr (kForm == Form::exact)
-                apart =
-                    hn::Add(apart, hn::Sub(hn::Load(d, li + c * panel_rows + v * lanes), hn::Set(d, lj[c * columns.stride + r])));
-              t[v][r] = hn::MulAdd(apart, apart, t[v][r]);
-            } else if constexpr (kForm == Form::fixed) {
-              t[v][r] = multiply_add_pairs(x[v], b, t[v][r]);
-            } else {
-              t[v][r] = hn::MulAdd(x[v], b, t[v][r]);
-            }
-          }
-        }
+      add_coordinate<kForm, true, false, kAdd>(xi, xj, li, lj, t, to);
+      next();
+      FD_TWICE for (std::size_t left = dimension - (kLastStores ? 2 : 1); left > 0; --left, next())
+          add_coordinate<kForm, false, false, kAdd>(xi, xj, li, lj, t, to);
+      if constexpr (kLastStores) {
+        add_coordinate<kForm, false, true, kAdd>(xi, xj, li, lj, t, to);
+      } else {
+        FD_UNROLL for (int r = 0; r < Shape::columns; ++r) FD_UNROLL for (int v = 0; v < kRows; ++v)
+            store_exponent<kForm, kAdd>(t[v][r], to + r * panel_rows + v * lanes);
       }
-      FD_UNROLL for (int r = 0; r < Shape::columns; ++r) FD_UNROLL for (int v = 0; v < Shape::rows; ++v)
-          hn::Store(kDifference ? hn::Mul(t[v][r], hn::Set(d, static_cast<T>(-0.5))) : t[v][r], d,
-                    tile + (j + r) * panel_rows + i + v * lanes);
     }
 }
 
@@ -111,7 +138,7 @@ template <Form kForm, class T>
 HWY_NOINLINE void exp2_tile(T* tile, [[maybe_unused]] int fraction_bits) {
   constexpr std::size_t count = panel_rows * panel_rows;
   if constexpr (kForm == Form::fixed) exp2_fixed(tile, count, fraction_bits - Exp2<float>::mantissa_bits);
-  else exp2_vectors<kForm != Form::bounded>(tile, tile, count);
+  else exp2_vectors<kForm != Form::factored>(tile, tile, count);
 }
 
 template <class T>
@@ -136,20 +163,17 @@ Form prepare(const Pass<T>& pass, std::size_t p, std::size_t q, const T* packed_
   const PackedPoints<T>&x = *pass.x, &z = *pass.z;
   const std::size_t dimension = x.dimension;
   const bool packed = packed_columns != nullptr;
-  columns = {packed ? packed_columns : z.panel(q), z.half.data() + q * panel_rows, z.low_panel(q), packed ? dimension : 1,
-             packed ? Shape::columns : panel_rows};
-  if (x.fraction_bits > 0) return Form::fixed;
-  // nothing underflows where all points are this close: so it is in most passes, and no tile needs a look of its own
-  constexpr double bounded = -1 - static_cast<double>(Exp2<T>::lowest);
-  if (!x.local && 0.5 * (x.norm + z.norm) * (x.norm + z.norm) < bounded) return Form::bounded;
+  if (!x.local) {
+    columns = {packed ? packed_columns : z.panel(q), nullptr, nullptr, packed ? dimension : 1, packed};
+    return x.fraction_bits > 0 ? Form::fixed : Form::factored;
+  }
+  columns = {z.panel(q), z.half.data() + q * panel_rows, z.low_panel(q), 1, false};
   const T* from = x.centre.data() + p * dimension;
   const T* to = z.centre.data() + q * dimension;
   const T squared = squared_distance(from, to, dimension);
-  // balls around two panels: no pair is closer than `apart` or further than `span`
-  const T between = std::sqrt(squared), radii = x.radius[p] + z.radius[q];
-  const T apart = between * static_cast<T>(1 - 1e-4) - radii, span = (between + radii) * static_cast<T>(1 + 1e-4);
+  // balls around two panels: no pair is closer than `apart`
+  const T apart = std::sqrt(squared) * static_cast<T>(1 - 1e-4) - (x.radius[p] + z.radius[q]);
   if (apart > 0 && apart * apart * static_cast<T>(0.5) > -Exp2<T>::lowest) return Form::skip;
-  if (!x.local) return span * span * static_cast<T>(0.5) < static_cast<T>(bounded) ? Form::bounded : Form::expanded;
 
   // entries that matter lie within sqrt(2 relevant) of a row, so within radius + that of the centre
   const double radius = static_cast<double>(x.radius[p]), reach = radius + std::sqrt(2 * Accuracy<T>::relevant);
@@ -182,22 +206,47 @@ Form prepare(const Pass<T>& pass, std::size_t p, std::size_t q, const T* packed_
       }
   }
   for (std::size_t r = 0; r < panel_rows; ++r) half[r] = static_cast<T>(-0.5) * sum[r];
-  columns = {moved, half, low, 1, panel_rows};
+  columns = {moved, half, low, 1, false};
   return form;
+}
+
+// The same for points of any number of coordinates, at most `coordinates_at_once` of them at a time: what a tile reads of its column panel for
+// the first rows is then in first-level cache for the others.
+constexpr std::size_t coordinates_at_once = 160;
+
+template <bool kPacked, class T>
+void in_pieces(const T* row_panel, ColumnPanel<T> columns, std::size_t dimension, T* tile) {
+  const std::size_t pieces = (dimension + coordinates_at_once - 1) / coordinates_at_once;
+  const T* const x = columns.x;
+  for (std::size_t piece = 0; piece < pieces; ++piece) {
+    const std::size_t first = dimension * piece / pieces, count = dimension * (piece + 1) / pieces - first;
+    columns.x = x + first * (kPacked ? Shape::columns : panel_rows);
+    auto fill = piece == 0 ? exponents<Form::factored, kPacked, false, T> : exponents<Form::factored, kPacked, true, T>;
+    fill(row_panel + first * panel_rows, nullptr, nullptr, columns, count, tile);
+  }
 }
 
 // tile[j][i]: the entries; a diagonal tile of a symmetric pass gets zeros on its diagonal.
 template <class T>
 void fill_tile(const Pass<T>& pass, std::size_t p, std::size_t q, Form form, ColumnPanel<T> columns, T* tile) {
   const PackedPoints<T>& x = *pass.x;
-  auto fill = form == Form::exact        ? exponents<Form::exact, T>
-              : form == Form::difference ? exponents<Form::difference, T>
-                                         : exponents<Form::expanded, T>;
-  auto raise = form == Form::bounded ? exp2_tile<Form::bounded, T> : exp2_tile<Form::expanded, T>;
-  if constexpr (has_fixed_point<T>)
-    if (form == Form::fixed) fill = exponents<Form::fixed, T>, raise = exp2_tile<Form::fixed, T>;
-  fill(x.panel(p), x.half.data() + p * panel_rows, x.low_panel(p), columns, x.dimension, tile);
-  raise(tile, x.fraction_bits);
+  if (form == Form::factored) {
+    auto fill = columns.packed ? in_pieces<true, T> : in_pieces<false, T>;
+    fill(x.panel(p), columns, x.dimension, tile);
+    exp2_tile<Form::factored>(tile, 0);
+  } else if (form == Form::fixed) {
+    if constexpr (has_fixed_point<T>) {
+      auto fill = columns.packed ? exponents<Form::fixed, true, false, T> : exponents<Form::fixed, false, false, T>;
+      fill(x.panel(p), nullptr, nullptr, columns, x.dimension, tile);
+      exp2_tile<Form::fixed>(tile, x.fraction_bits);
+    }
+  } else {
+    auto fill = form == Form::exact        ? exponents<Form::exact, false, false, T>
+                : form == Form::difference ? exponents<Form::difference, false, false, T>
+                                           : exponents<Form::expanded, false, false, T>;
+    fill(x.panel(p), x.half.data() + p * panel_rows, x.low_panel(p), columns, x.dimension, tile);
+    exp2_tile<Form::expanded>(tile, 0);
+  }
   if (pass.symmetric && p == q)
     for (std::size_t r = 0; r < panel_rows; ++r) tile[r * panel_rows + r] = 0;
 }

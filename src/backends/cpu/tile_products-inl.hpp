@@ -25,8 +25,8 @@ constexpr int vectors_at_once(int sums) {
 }
 
 // A few columns, vectors along i: y[c][i] += sum_j e_ij w_j[c] and, for both directions, z[j][c][lane] += e_ij w_i[c][i], lanes kept
-// apart until the chunk is done. One or two columns: both directions from one load of the entry. Mass: column 0 sums e, column 1
-// sums e^2, both with the weights of column 0. (wi and z may not be told to be apart: compilers would load all weights ahead of the
+// apart until the chunk is done. One or two columns: both directions from one load of the entry. Mass: column 0 sums e w, column 1
+// (e w)^2, both with the weights of column 0. (wi and z may not be told to be apart: compilers would load all weights ahead of the
 // loop and keep them on the stack.)
 template <int kColumns, bool kMass, bool kBoth, class T>
 HWY_NOINLINE void few_columns(const T* HWY_RESTRICT tile, const T* wi, const T* HWY_RESTRICT wj, T* HWY_RESTRICT y, T* z) {
@@ -34,7 +34,6 @@ HWY_NOINLINE void few_columns(const T* HWY_RESTRICT tile, const T* wi, const T* 
   const Tag<T> d;
   constexpr std::size_t lanes = lanes_of<T>();
   constexpr int kVectors = vectors_at_once<T>(Shape::sums / (2 * kColumns));
-  constexpr std::size_t kStep = kMass ? 0 : panel_rows;
   constexpr bool kHeld = kMass || kColumns == 1;  // there are registers left for the weights at i
   for (std::size_t i = 0; i < panel_rows; i += kVectors * lanes) {
     V sum[kColumns][kVectors], held[kVectors];
@@ -49,13 +48,21 @@ HWY_NOINLINE void few_columns(const T* HWY_RESTRICT tile, const T* wi, const T* 
         FD_UNROLL for (int c = 0; c < kColumns; ++c) column[c] = hn::Load(d, z + (j * kColumns + c) * lanes);
       }
       FD_UNROLL for (int v = 0; v < kVectors; ++v) {
-        V e = hn::Load(d, tile + j * panel_rows + i + v * lanes);
-        FD_UNROLL for (int c = 0; c < kColumns; ++c) {
-          if (kMass && c == 1) e = hn::Mul(e, e);
-          sum[c][v] = hn::MulAdd(e, hn::Set(d, wj[c * kStep + j]), sum[c][v]);
-          if constexpr (kBoth)
-            column[c] = hn::MulAdd(e, kHeld ? held[v] : hn::Load(d, wi + c * kStep + i + v * lanes), column[c]);
-        }
+        const V e = hn::Load(d, tile + j * panel_rows + i + v * lanes);
+        if constexpr (kMass) {
+          const V along = hn::Mul(e, hn::Set(d, wj[j]));
+          sum[0][v] = hn::Add(sum[0][v], along);
+          sum[1][v] = hn::MulAdd(along, along, sum[1][v]);
+          if constexpr (kBoth) {
+            const V across = hn::Mul(e, held[v]);
+            column[0] = hn::Add(column[0], across);
+            column[1] = hn::MulAdd(across, across, column[1]);
+          }
+        } else FD_UNROLL for (int c = 0; c < kColumns; ++c) {
+            sum[c][v] = hn::MulAdd(e, hn::Set(d, wj[c * panel_rows + j]), sum[c][v]);
+            if constexpr (kBoth)
+              column[c] = hn::MulAdd(e, kHeld ? held[v] : hn::Load(d, wi + c * panel_rows + i + v * lanes), column[c]);
+          }
       }
       if constexpr (kBoth) {
         FD_UNROLL for (int c = 0; c < kColumns; ++c) hn::Store(column[c], d, z + (j * kColumns + c) * lanes);
@@ -136,35 +143,37 @@ HWY_INLINE void product(const T* HWY_RESTRICT k, std::size_t row_step, std::size
 }
 
 // Both directions at once: y_i += k_ij w_j and z_j += k_ij w_i share the broadcast of k_ij, and only y is loaded and stored on the way.
-// tile[j][i]; y, z and both weights are blocks of kVectors vectors of columns.
+// tile[j][i]; y, z and both weights are blocks of kVectors vectors of columns. Where there is one register too few, the last weight is
+// read where it lies (wj and y may not be told to be apart: it would be loaded ahead of the loop and kept on the stack).
 template <int kVectors, class T>
-HWY_NOINLINE void both_products(const T* HWY_RESTRICT tile, const T* HWY_RESTRICT wi, const T* HWY_RESTRICT wj, T* HWY_RESTRICT y,
-                                T* HWY_RESTRICT z) {
+HWY_NOINLINE void both_products(const T* HWY_RESTRICT tile, const T* HWY_RESTRICT wi, const T* wj, T* y, T* HWY_RESTRICT z) {
   using V = hn::Vec<Tag<T>>;
   const Tag<T> d;
   constexpr std::size_t lanes = lanes_of<T>();
   constexpr std::size_t stride = kVectors * lanes;
   constexpr int kDeep = Shape::deep / kVectors;
-  for (std::size_t j = 0; j < panel_rows; j += kDeep, tile += kDeep * panel_rows) {
+  constexpr bool kFull = 2 * kDeep * kVectors + 2 * kVectors + 1 > Shape::registers;  // sums, weights, rows at i and an entry
+  for (std::size_t j = 0; j < panel_rows; j += kDeep, tile += kDeep * panel_rows, wj += kDeep * stride, z += kDeep * stride) {
     V sum[kDeep][kVectors], w[kDeep][kVectors];
     FD_UNROLL for (int r = 0; r < kDeep; ++r) FD_UNROLL for (int v = 0; v < kVectors; ++v) {
-      sum[r][v] = hn::Load(d, z + (j + r) * stride + v * lanes);
-      w[r][v] = hn::Load(d, wj + (j + r) * stride + v * lanes);
+      sum[r][v] = hn::Load(d, z + r * stride + v * lanes);
+      w[r][v] = hn::Load(d, wj + r * stride + v * lanes);
     }
-    for (std::size_t i = 0; i < panel_rows; ++i) {
+    FD_TWICE for (std::size_t i = 0; i < panel_rows; ++i) {
       V row[kVectors];
       FD_UNROLL for (int v = 0; v < kVectors; ++v) row[v] = hn::Load(d, y + i * stride + v * lanes);
       FD_UNROLL for (int r = 0; r < kDeep; ++r) {
         const V k = hn::Set(d, tile[r * panel_rows + i]);
         FD_UNROLL for (int v = 0; v < kVectors; ++v) {
-          row[v] = hn::MulAdd(k, w[r][v], row[v]);
+          const bool last = kFull && r == kDeep - 1 && v == kVectors - 1;
+          row[v] = hn::MulAdd(k, last ? hn::Load(d, wj + r * stride + v * lanes) : w[r][v], row[v]);
           sum[r][v] = hn::MulAdd(k, hn::Load(d, wi + i * stride + v * lanes), sum[r][v]);
         }
       }
       FD_UNROLL for (int v = 0; v < kVectors; ++v) hn::Store(row[v], d, y + i * stride + v * lanes);
     }
     FD_UNROLL for (int r = 0; r < kDeep; ++r) FD_UNROLL for (int v = 0; v < kVectors; ++v)
-        hn::Store(sum[r][v], d, z + (j + r) * stride + v * lanes);
+        hn::Store(sum[r][v], d, z + r * stride + v * lanes);
   }
 }
 

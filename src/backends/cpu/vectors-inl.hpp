@@ -30,21 +30,20 @@ namespace fd::cpu {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Register tiles. Dot products: `rows` vectors × `columns` entries. Products: `wide` vectors × `deep` rows (or 1 × 2 deep), and
-// `sums` accumulators for a few columns. The accumulators, one row of vectors and one broadcast fit the registers. On AVX2 a tile of dot
-// products is smaller than that: eight accumulators hide the latency of two pipes, and twelve stored one after another were seen
-// to stall the next tile (Zen 3: 8.0 cycles a vector at D = 12 with 3 × 4 tiles, 6.3 with 2 × 4; 6 is the limit).
+// Register tiles. Dot products: `rows` vectors × `columns` entries, or `rows_apart` where a product is a register of its own before it is
+// added. Products: `wide` vectors × `deep` rows (or 1 × 2 deep), and `sums` accumulators for a few columns. The accumulators, one row of
+// vectors and one broadcast fit the registers.
 struct Shape {
 #if HWY_TARGET == HWY_AVX3
-  static constexpr int rows = 3, columns = 8, wide = 2, deep = 12, sums = 24, registers = 32, narrow_most = 8;
+  static constexpr int rows = 3, rows_apart = 3, columns = 8, wide = 2, deep = 12, sums = 24, registers = 32, narrow_most = 8;
 #elif HWY_TARGET == HWY_AVX2
-  static constexpr int rows = 2, columns = 4, wide = 2, deep = 6, sums = 12, registers = 16, narrow_most = 4;
+  static constexpr int rows = 3, rows_apart = 2, columns = 4, wide = 2, deep = 6, sums = 12, registers = 16, narrow_most = 4;
 #elif HWY_TARGET == HWY_SSE4
-  static constexpr int rows = 3, columns = 4, wide = 2, deep = 6, sums = 12, registers = 16, narrow_most = 4;
+  static constexpr int rows = 2, rows_apart = 2, columns = 4, wide = 2, deep = 6, sums = 12, registers = 16, narrow_most = 4;
 #elif HWY_TARGET == HWY_NEON
-  static constexpr int rows = 4, columns = 6, wide = 2, deep = 12, sums = 24, registers = 32, narrow_most = 4;
+  static constexpr int rows = 4, rows_apart = 4, columns = 6, wide = 2, deep = 12, sums = 24, registers = 32, narrow_most = 4;
 #else
-  static constexpr int rows = 1, columns = 4, wide = 1, deep = 4, sums = 4, registers = 16, narrow_most = 1;
+  static constexpr int rows = 1, rows_apart = 1, columns = 4, wide = 1, deep = 4, sums = 4, registers = 16, narrow_most = 1;
 #endif
 };
 
@@ -59,7 +58,7 @@ constexpr std::size_t lanes_of() {
   return hn::MaxLanes(Tag<T>());
 }
 
-// 2^t of `count` values, whole groups of three vectors, for t <= 0 or slightly above; kClamp: however far below. A loop of its own, so that
+// 2^t of `count` values, whole groups of three vectors, for t that a power of two in T can have; kClamp: however far below. A loop of its own, so that
 // the constants stay in registers; stage by stage over a group, so that the latency of Horner's rule is hidden and not left to a
 // scheduler that cannot look that far ahead.
 constexpr int exp2_group = 3;
