@@ -17,7 +17,7 @@ constexpr std::size_t block = 512;
 
 BlasPeer::BlasPeer(const std::string& isa) : exp2_(exp2_near_f32(isa)) {
   // Debian's OpenBLAS does not know newer CPUs and falls back to SSE kernels: name the ones this machine has
-  setenv("OPENBLAS_CORETYPE", isa == "avx512" ? "SkylakeX" : isa == "avx2" ? "Haswell" : "Nehalem", 0);
+  setenv("OPENBLAS_CORETYPE", isa.starts_with("avx512") || isa == "amx" ? "SkylakeX" : isa == "avx2" ? "Haswell" : "Nehalem", 0);
   setenv("OPENBLAS_NUM_THREADS", "1", 1);  // threads share blocks, not products
   void* library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return;

@@ -20,6 +20,9 @@
 // deviations of it at a distance of 4, where most of a row's mass lies, make 4.5 h. In the norm much less is left: M with entries
 // M_ij (x_i - x_j) is the derivative of M's Gaussian transform, at most 1/2, and the moves are random, so the kernel is off by 0.2 to
 // 0.3 h (as measured on tori, planes and normal samples in 50 dimensions), and by what the polynomial for 2^f is off.
+//
+// Sums of two 16-bit floats (8 bits each), for the same promises where a machine multiplies tiles of them: a coordinate is off by 2^-18 of
+// itself at most, and so is x.y for leaving out low.low, so that the three together are at most 3 2^-18 |x| |y|.
 #pragma once
 
 #include <algorithm>
@@ -46,16 +49,34 @@ struct Accuracy<double> {
   static constexpr double relevant = 50;
 };
 
-// Bits behind the point for points no further than `norm` from the origin; none where they would not keep the promise.
-inline int fraction_bits(double norm, double row_error) {
-  constexpr double largest =
-      32000;  // of 2^15, so that twice the square of a norm is below 2^31 with the roundings of 10^5 coordinates
-  constexpr double deepest = 125;  // an exponent may not underflow
+// In what numbers points are packed: T, 16-bit whole numbers, or sums of two 16-bit floats.
+enum class Numbers { floats, fixed, split };
+struct Coding {
+  Numbers numbers = Numbers::floats;
+  int fraction_bits = 0;  // of exponents in fixed point
+  bool operator==(const Coding&) const = default;
+};
+
+// The error of an entry of the kernel in sums of two 16-bit floats.
+inline double split_error(double norm) { return 3 * std::exp2(-18) * 0.6932 * norm * norm; }
+
+// `few`, where points no further than `norm` from the origin keep the promise in it; else floats.
+inline Coding coding_for(Numbers few, double norm, double row_error) {
+  if (few == Numbers::split && norm * norm <= Accuracy<float>::cancellation && split_error(norm) <= row_error) return {few};
+  if (few != Numbers::fixed) return {};
+  constexpr double largest = 32000;  // of 2^15, so that the square of a norm is below 2^31 with the roundings of 10^5 coordinates
   const int bits = std::min(30, static_cast<int>(std::floor(2 * std::log2(largest / std::max(norm, 1e-3)))));
-  return bits >= 23 && 2 * norm * norm <= deepest && 4.5 * std::exp2(-0.5 * bits) <= row_error ? bits : 0;
+  const bool kept = bits >= 23 && norm * norm <= Accuracy<float>::cancellation && 4.5 * std::exp2(-0.5 * bits) <= row_error;
+  return kept ? Coding{few, bits} : Coding{};
 }
 
 // In the norm of a normalised kernel.
-inline double fixed_point_error(int fraction_bits) { return 0.5 * std::exp2(-0.5 * fraction_bits) + FixedExp2::error; }
+inline double coding_error(Coding coding, double norm) {
+  switch (coding.numbers) {
+    case Numbers::fixed: return 0.5 * std::exp2(-0.5 * coding.fraction_bits) + FixedExp2::error;
+    case Numbers::split: return split_error(norm);
+    default: return 0;
+  }
+}
 
 }  // namespace fd::cpu

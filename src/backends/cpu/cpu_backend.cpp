@@ -44,9 +44,9 @@ class Core {
     runner_.mass(packed(beta, x, x, {}).first, HostColumns<T>(y), watch);
   }
 
-  int fraction_bits(double beta, const CpuPoints<T>& x, const CpuPoints<T>& z, std::optional<Precision> enough) const {
+  cpu::Coding coding(double beta, const CpuPoints<T>& x, const CpuPoints<T>& z, std::optional<Precision> enough) const {
     const double own = traits(x.precision()).row_error, permitted = enough ? std::max(own, traits(*enough).row_error) : own;
-    return kernels_.fixed_point ? cpu::fraction_bits(std::max(x.norm(beta), z.norm(beta)), permitted) : 0;
+    return cpu::coding_for(kernels_.few, std::max(x.norm(beta), z.norm(beta)), permitted);
   }
 
   Eigen::MatrixXd gram(Columns a_columns, Columns b_columns) {
@@ -118,8 +118,8 @@ class Core {
 
   // In fixed point where that keeps the promise; relative to local centres where either wants them.
   Packed packed(double beta, const CpuPoints<T>& x, const CpuPoints<T>& z, std::optional<Precision> enough) {
-    if (const int bits = fraction_bits(beta, x, z, enough); bits > 0)
-      return {x.packed_fixed(beta, bits, team_), z.packed_fixed(beta, bits, team_)};
+    if (const cpu::Coding few = coding(beta, x, z, enough); few.numbers != cpu::Numbers::floats)
+      return {x.packed(beta, few, team_), z.packed(beta, few, team_)};
     const bool local = x.wants_local(beta) || z.wants_local(beta);
     return {x.packed(beta, local, team_), z.packed(beta, local, team_)};
   }
@@ -173,8 +173,7 @@ class CpuBackend final : public Backend {
   double roughness(double beta, const Points& x, Precision enough) const override {
     const PrecisionTraits &own = traits(x.precision()), &looser = traits(enough);
     if (own.wide_panels || own.row_error >= looser.row_error) return 0;
-    const int bits = single_.fraction_bits(beta, as<float>(x), as<float>(x), enough);
-    return bits > 0 ? cpu::fixed_point_error(bits) : 0;
+    return cpu::coding_error(single_.coding(beta, as<float>(x), as<float>(x), enough), as<float>(x).norm(beta));
   }
   void mass(double beta, const Points& x, Columns y, Watch* watch) override {
     if (is_double(y)) double_.mass(beta, as<double>(x), y, watch);

@@ -9,6 +9,7 @@
 #include <hwy/targets.h>
 
 #include <flashdiffusion/error.hpp>
+#include "backends/cpu/amx.hpp"
 
 namespace fd::cpu {
 namespace {
@@ -16,19 +17,35 @@ namespace {
 struct Name {
   const char* name;
   long long target;
+  bool amx = false;
+
+  bool is_here() const { return (hwy::SupportedTargets() & HWY_TARGETS & target) != 0 && (!amx || amx::available()); }
 };
 
-constexpr std::array<Name, 5> names = {
-    {{"avx512", HWY_AVX3}, {"avx2", HWY_AVX2}, {"sse4", HWY_SSE4}, {"neon", HWY_NEON}, {"scalar", HWY_SCALAR | HWY_EMU128}}};
+constexpr std::array<Name, 7> names = {{{"amx", HWY_AVX3_DL, true},
+                                        {"avx512vnni", HWY_AVX3_DL},
+                                        {"avx512", HWY_AVX3},
+                                        {"avx2", HWY_AVX2},
+                                        {"sse4", HWY_SSE4},
+                                        {"neon", HWY_NEON},
+                                        {"scalar", HWY_SCALAR | HWY_EMU128}}};
 
-long long supported() { return hwy::SupportedTargets() & HWY_TARGETS; }
+// The same kernels for points split in two 16-bit floats instead of fixed point.
+const TileKernels<float>* with_amx(const TileKernels<float>& kernels) {
+  static const TileKernels<float> table = [&] {
+    TileKernels<float> copy = kernels;
+    copy.few = Numbers::split;
+    return copy;
+  }();
+  return &table;
+}
 
 }  // namespace
 
 std::vector<std::string> available_instruction_sets() {
   std::vector<std::string> here;
-  for (const auto& [name, target] : names)
-    if ((supported() & target) != 0) here.emplace_back(name);
+  for (const Name& one : names)
+    if (one.is_here()) here.emplace_back(one.name);
   return here;
 }
 
@@ -41,18 +58,19 @@ ChosenKernels choose_kernels(std::string isa) {
   if (isa.empty()) isa = here.front();
   std::string list;
   for (const auto& name : here) list += (list.empty() ? "" : ", ") + name;
-  for (const auto& [name, target] : names) {
-    if (isa != name) continue;
-    if ((supported() & target) == 0) break;
+  for (const Name& one : names) {
+    if (isa != one.name) continue;
+    if (!one.is_here()) break;
     // Highway's choice is one for the process; it is made, read and undone under a lock, so back-ends may differ.
     static std::mutex lock;
     const std::lock_guard guard(lock);
-    hwy::SetSupportedTargetsForTest(target);
+    hwy::SetSupportedTargetsForTest(one.target);
     hwy::GetChosenTarget().Update(hwy::SupportedTargets());
     ChosenKernels chosen{isa, chosen_kernels(static_cast<const float*>(nullptr)),
                          chosen_kernels(static_cast<const double*>(nullptr))};
     hwy::SetSupportedTargetsForTest(0);
     hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+    if (one.amx) chosen.f32 = with_amx(*chosen.f32);
     return chosen;
   }
   throw Error(Failure::device, "instruction set '" + isa + "' is not available here", "use one of " + list);

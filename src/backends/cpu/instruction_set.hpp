@@ -1,4 +1,4 @@
-// Instruction sets by the names users see: avx512, avx2, sse4, neon, scalar.
+// Instruction sets by the names users see: amx, avx512vnni, avx512, avx2, sse4, neon, scalar.
 #pragma once
 
 #include <string>

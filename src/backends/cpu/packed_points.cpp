@@ -1,10 +1,7 @@
 #include "backends/cpu/packed_points.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <cstdint>
-#include <cstring>
 
 #include "backends/cpu/accuracy.hpp"
 #include "backends/cpu/locality_order.hpp"
@@ -110,47 +107,6 @@ const PackedPoints<T>& CpuPoints<T>::packed(double beta, bool need_local, Team& 
   });
   packed_beta_ = beta;
   return packed_;
-}
-
-// x_i.x_j 2^f for whole numbers x.
-template <class T>
-const PackedPoints<T>& CpuPoints<T>::packed_fixed(double beta, int fraction_bits, Team& team) const {
-  PackedPoints<T>& to = fixed_;
-  if (fixed_beta_ == beta && to.fraction_bits == fraction_bits) return to;
-  to.rows = rows_;
-  to.panels = panels_;
-  to.dimension = (dimension_ + 1) / 2;
-  to.fraction_bits = fraction_bits;
-  to.first_row = first_row_.data();
-  to.x.at_least(panels_ * to.dimension * panel_rows);
-  to.factor.at_least(panels_ * panel_rows);
-  const double scale = Gaussian::point_scale(beta) * std::exp2(0.5 * fraction_bits), unit = std::exp2(-fraction_bits);
-  constexpr double magic = Exp2<double>::magic;  // adding it rounds to a whole number and leaves that in the low bits
-  team.run(panels_, [&](std::size_t p, int) {
-    const std::size_t filled = first_row_[p + 1] - first_row_[p];
-    std::int32_t whole[2][panel_rows] = {}, square[panel_rows] = {};
-    for (std::size_t word = 0; word < to.dimension; ++word) {
-      for (std::size_t side = 0; side < 2; ++side) {
-        const std::size_t c = 2 * word + side;
-        if (c == dimension_) std::fill_n(whole[side], panel_rows, 0);
-        else {
-          const double* offset = offset_.data() + (p * dimension_ + c) * panel_rows;
-          const double centre = centre_[p * dimension_ + c];
-          for (std::size_t r = 0; r < filled; ++r)
-            whole[side][r] = static_cast<std::int32_t>(std::bit_cast<std::int64_t>(scale * (offset[r] + centre) + magic));
-        }
-      }
-      T* x = to.x.data() + (p * to.dimension + word) * panel_rows;
-      for (std::size_t r = 0; r < panel_rows; ++r) {
-        square[r] += whole[0][r] * whole[0][r] + whole[1][r] * whole[1][r];
-        const std::int32_t both = (whole[0][r] & 0xffff) | whole[1][r] * 65536;
-        std::memcpy(x + r, &both, sizeof both);
-      }
-    }
-    for (std::size_t r = 0; r < panel_rows; ++r) to.factor[p * panel_rows + r] = std::exp2(-0.5 * unit * square[r]);
-  });
-  fixed_beta_ = beta;
-  return to;
 }
 
 template class CpuPoints<float>;

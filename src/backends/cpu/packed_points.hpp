@@ -4,8 +4,7 @@
 // form would lose digits, panels keep coordinates relative to their own centre and a tile moves its column panel to the centre of
 // its row panel. Which of the two holds for a whole pass is decided when the points are packed.
 //
-// Packed in fixed point (accuracy.hpp) `x` holds two coordinates in the bits of a T, each a 16-bit number, and counts as half as many
-// dimensions.
+// Packed in few bits (packed_rough.cpp) `x` holds two 16-bit numbers in the bits of a T, and `dimension` counts these.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include <flashdiffusion/points.hpp>
+#include "backends/cpu/accuracy.hpp"
 #include "base/aligned_buffer.hpp"
 #include "base/team.hpp"
 #include "device/points.hpp"
@@ -24,8 +24,8 @@ inline constexpr std::size_t panel_rows = 48;  // a multiple of every register t
 template <class T>
 struct PackedPoints {
   std::size_t rows = 0, panels = 0, dimension = 0;
-  bool local = false;     // coordinates are relative to the panel's own centre
-  int fraction_bits = 0;  // of exponents in fixed point; 0: floating point
+  bool local = false;  // coordinates are relative to the panel's own centre
+  Coding coding;
   const std::size_t* first_row =
       nullptr;            // [panels + 1]: the rows of panel p are first_row[p] … first_row[p + 1] - 1, at most 48
   AlignedBuffer<T> x;     // [panel][dimension][48]; places without a row are zero
@@ -56,8 +56,8 @@ class CpuPoints final : public Points {
   // Packed for a bandwidth; the last packing is kept. `need_local` asks for local centres whatever the norms.
   const PackedPoints<T>& packed(double beta, bool need_local, Team& team) const;
   bool wants_local(double beta) const;
-  const PackedPoints<T>& packed_fixed(double beta, int fraction_bits, Team& team) const;
-  double norm(double beta) const;  // no row's is larger, scaled for this bandwidth
+  const PackedPoints<T>& packed(double beta, Coding coding, Team& team) const;  // in few bits
+  double norm(double beta) const;                                               // no row's is larger, scaled for this bandwidth
 
  private:
   std::size_t rows_, dimension_, panels_ = 0;
@@ -66,8 +66,8 @@ class CpuPoints final : public Points {
   AlignedBuffer<double> offset_;  // [panel][dimension][48], from the centre: fp64, so that no bandwidth is too large for it
   AlignedBuffer<double> centre_;  // [panel][dimension]
   double largest_square_ = 0;     // of |x|, over all rows
-  mutable PackedPoints<T> packed_, fixed_;
-  mutable double packed_beta_ = -1, fixed_beta_ = -1;
+  mutable PackedPoints<T> packed_, rough_;
+  mutable double packed_beta_ = -1, rough_beta_ = -1;
 };
 
 }  // namespace fd::cpu

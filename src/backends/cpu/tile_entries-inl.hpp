@@ -13,6 +13,7 @@
 #include <type_traits>
 
 #include "backends/cpu/accuracy.hpp"
+#include "backends/cpu/amx.hpp"
 #include "backends/cpu/tile_pass.hpp"
 #include "backends/cpu/vectors-inl.hpp"
 
@@ -39,15 +40,20 @@ void pack_groups(const T* panel, std::size_t dimension, T* groups) {
       for (std::size_t r = 0; r < Shape::columns; ++r) groups[c * Shape::columns + r] = panel[c * panel_rows + j + r];
 }
 
-// How a tile keeps the promise (accuracy.hpp). In `factored` and `fixed` a_i and a_j are left to weights and sums.
-enum class Form { skip, factored, fixed, expanded, difference, exact };
+// How a tile keeps the promise (accuracy.hpp). In `factored`, `fixed` and `split` a_i and a_j are left to weights and sums.
+enum class Form { skip, factored, fixed, split, expanded, difference, exact };
 
 // t + x_0 y_0 + x_1 y_1 for pairs of 16-bit numbers in the bits of floats.
 template <class V, class I>
 HWY_INLINE I multiply_add_pairs(V x, V y, I t) {
   const hn::Repartition<std::int16_t, hn::DFromV<V>> shorts;
+#if HWY_TARGET == HWY_AVX3_DL  // Debian 12's Highway does not use, or let compilers use, its instruction for this
+  __asm__("vpdpwssd %2, %1, %0" : "+v"(t.raw) : "v"(hn::BitCast(shorts, x).raw), "v"(hn::BitCast(shorts, y).raw));
+  return t;
+#else
   I unused = t;
   return hn::ReorderWidenMulAccumulate(hn::DFromV<I>(), hn::BitCast(shorts, x), hn::BitCast(shorts, y), t, unused);
+#endif
 }
 
 // A register tile's exponents. Forms that multiply and add in two instructions need a register in between, the exact one some more.
@@ -165,7 +171,7 @@ Form prepare(const Pass<T>& pass, std::size_t p, std::size_t q, const T* packed_
   const bool packed = packed_columns != nullptr;
   if (!x.local) {
     columns = {packed ? packed_columns : z.panel(q), nullptr, nullptr, packed ? dimension : 1, packed};
-    return x.fraction_bits > 0 ? Form::fixed : Form::factored;
+    return x.coding.numbers == Numbers::fixed ? Form::fixed : x.coding.numbers == Numbers::split ? Form::split : Form::factored;
   }
   columns = {z.panel(q), z.half.data() + q * panel_rows, z.low_panel(q), 1, false};
   const T* from = x.centre.data() + p * dimension;
@@ -238,7 +244,12 @@ void fill_tile(const Pass<T>& pass, std::size_t p, std::size_t q, Form form, Col
     if constexpr (has_fixed_point<T>) {
       auto fill = columns.packed ? exponents<Form::fixed, true, false, T> : exponents<Form::fixed, false, false, T>;
       fill(x.panel(p), nullptr, nullptr, columns, x.dimension, tile);
-      exp2_tile<Form::fixed>(tile, x.fraction_bits);
+      exp2_tile<Form::fixed>(tile, x.coding.fraction_bits);
+    }
+  } else if (form == Form::split) {
+    if constexpr (has_fixed_point<T>) {
+      amx::exponents(columns.x, x.panel(p) + x.dimension / 2 * panel_rows, x.dimension / amx::chunk, tile);
+      exp2_tile<Form::factored>(tile, 0);
     }
   } else {
     auto fill = form == Form::exact        ? exponents<Form::exact, false, false, T>

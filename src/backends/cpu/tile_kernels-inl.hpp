@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/cpu/amx.hpp"
 #include "backends/cpu/tile_entries-inl.hpp"
 #include "backends/cpu/tile_products-inl.hpp"
 
@@ -94,8 +95,11 @@ void tiles(const Pass<T>& pass, PanelRange rows, PanelRange columns, Scratch<T>&
   scratch.row_sums.at_least(row_size);
   scratch.column_sums.at_least(chunk_panels * column_size);
   const TileEpilogue<T> epilogue = choose_epilogue(pass);
+  const bool split = pass.x->coding.numbers == Numbers::split;
+  if (split) amx::begin();
   const std::size_t panel_size = panel_rows * pass.x->dimension;
-  const bool pack = !pass.z->local && pass.x->dimension * sizeof(T) >= packed_from && rows.last - rows.first >= packed_rows;
+  const bool pack =
+      !pass.z->local && !split && pass.x->dimension * sizeof(T) >= packed_from && rows.last - rows.first >= packed_rows;
   if (pack) scratch.groups.at_least(chunk_panels * panel_size);
 
   for (std::size_t first = columns.first; first < columns.last; first += chunk_panels) {
@@ -124,6 +128,7 @@ void tiles(const Pass<T>& pass, PanelRange rows, PanelRange columns, Scratch<T>&
       else add_lanes(sums, pass.stride, pass.y + q * row_size);
     }
   }
+  if (split) amx::end();
 }
 
 // rows × columns of `from`, widened, with zeros up to `padded` columns.
@@ -216,7 +221,7 @@ template <class T>
 const TileKernels<T>* kernels() {
   static constexpr TileKernels<T> table = {lanes_of<T>(),
                                            Shape::wide * lanes_of<T>(),
-                                           has_fixed_point<T>,
+                                           has_fixed_point<T> ? Numbers::fixed : Numbers::floats,
                                            Shape::narrow_most,
                                            tiles<T>,
                                            gram<T>,

@@ -63,7 +63,7 @@ template <class T>
 struct TileKernels {
   std::size_t lanes;
   std::size_t block;        // columns of a block of the wide epilogue
-  bool fixed_point;         // `tiles` takes points packed in fixed point
+  Numbers few;              // the few bits that `tiles` takes points in; floats: none
   std::size_t narrow_most;  // widest pass of the narrow epilogue: 1, 4 or 8; it takes 1, 2, 3, 4 and 8 columns
   // All tiles of rows × columns; rows == columns means a diagonal block of a symmetric pass.
   void (*tiles)(const Pass<T>& pass, PanelRange rows, PanelRange columns, Scratch<T>& scratch);

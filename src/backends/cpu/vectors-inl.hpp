@@ -34,7 +34,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 // added. Products: `wide` vectors × `deep` rows (or 1 × 2 deep), and `sums` accumulators for a few columns. The accumulators, one row of
 // vectors and one broadcast fit the registers.
 struct Shape {
-#if HWY_TARGET == HWY_AVX3
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
   static constexpr int rows = 3, rows_apart = 3, columns = 8, wide = 2, deep = 12, sums = 24, registers = 32, narrow_most = 8;
 #elif HWY_TARGET == HWY_AVX2
   static constexpr int rows = 3, rows_apart = 2, columns = 4, wide = 2, deep = 6, sums = 12, registers = 16, narrow_most = 4;

@@ -1,0 +1,51 @@
+// Every instruction set there is code for, and what is not here: the arithmetic it keeps low precision in.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "device/backend.hpp"
+#include "support/datasets.hpp"
+
+namespace fd::test {
+namespace {
+
+struct Known {
+  const char* name;
+  bool few_bits;  // tf32 is kept in 16-bit numbers, not in fp32
+};
+
+class InstructionSet : public testing::TestWithParam<Known> {
+ protected:
+  static std::vector<double> product(Precision precision) {
+    const Dataset x = torus(200);
+    const auto backend = make_backend({"cpu", GetParam().name, 1});
+    ViewSource source(PointsView(x.x.data(), x.rows, x.dimension));
+    const auto points = backend->load(source, precision);
+    auto in = backend->panel(x.rows, 1, precision), out = backend->panel(x.rows, 1, precision);
+    const std::vector<double> ones(x.rows, 1.0);
+    std::vector<double> y(x.rows);
+    backend->upload(points.get(), ones.data(), *in);
+    backend->xgemm(1.0, *points, *in, *out, nullptr);
+    backend->download(points.get(), *out, y.data());
+    return y;
+  }
+};
+
+TEST_P(InstructionSet, KeepsLowPrecisionInFewBitsWhereItCan) {
+  const auto here = instruction_sets();
+  if (std::find(here.begin(), here.end(), GetParam().name) == here.end())
+    GTEST_SKIP() << "this processor does not have " << GetParam().name;
+  const auto exact = product(Precision::fp32), rough = product(Precision::tf32);
+  EXPECT_EQ(exact != rough, GetParam().few_bits);
+  for (std::size_t i = 0; i < exact.size(); ++i) EXPECT_NEAR(rough[i], exact[i], traits(Precision::tf32).row_error * exact[i]);
+}
+
+INSTANTIATE_TEST_SUITE_P(Known, InstructionSet,
+                         testing::Values(Known{"amx", true}, Known{"avx512vnni", true}, Known{"avx512", true},
+                                         Known{"avx2", true}, Known{"sse4", true}, Known{"neon", false}, Known{"scalar", false}),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace fd::test
