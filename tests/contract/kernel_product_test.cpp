@@ -63,9 +63,11 @@ class KernelProduct : public testing::TestWithParam<Case> {
   }
 
   // The diagonal belongs to a row of K |W|, also where a back-end leaves it to the caller.
-  void compare(const Dataset& x, const Dataset* z, double beta, std::size_t columns, const char* what) {
+  void compare(const Dataset& x, const Dataset* z, double beta, std::size_t columns, const char* what,
+               float size_of_weights = 1) {
     const std::size_t from = z != nullptr ? z->rows : x.rows;
-    const auto w = weights(from, columns, precision);
+    auto w = weights(from, columns, precision);
+    for (double& value : w) value *= static_cast<double>(size_of_weights);
     auto size = w;
     for (double& value : size) value = std::abs(value);
     const auto got = run(*tested, x, z, beta, w, columns, precision);
@@ -113,8 +115,9 @@ TEST_P(KernelProduct, TwoClustersFarApart) {
   }
 }
 
-// Just inside and just outside what fits fixed point (accuracy.hpp): a sphere with its antipodes, the largest exponents there can be.
-TEST_P(KernelProduct, AntipodesAtTheEdgeOfFixedPoint) {
+// Just inside and just outside what few bits and the factored form can hold (accuracy.hpp): a sphere with its antipodes, the largest
+// exponents there can be.
+TEST_P(KernelProduct, AntipodesAtTheEdgesOfForms) {
   for (const std::size_t dimension : {1, 12, 255}) {
     Dataset x = gaussian(400, dimension);
     for (std::size_t i = 0; i < x.rows; ++i) {
@@ -123,9 +126,15 @@ TEST_P(KernelProduct, AntipodesAtTheEdgeOfFixedPoint) {
       for (std::size_t c = 0; c < dimension; ++c)
         x.x[i * dimension + c] = i % 2 == 0 ? x.x[i * dimension + c] / std::sqrt(square) : -x.x[(i - 1) * dimension + c];
     }
-    for (const double norm : {5.5, 5.55, 7.89, 7.91})  // scaled: |x|^2 2 beta log2 e
+    for (const double norm : {5.5, 5.55, 7.87, 7.88, 22.6, 22.7})  // scaled: |x|^2 2 beta log2 e
       compare(x, nullptr, norm * norm / 2 * std::log(2.0), 2, "antipodes");
   }
+}
+
+// Factors of the norms, down to 2^-31 in fp32, are multiplied into weights.
+TEST_P(KernelProduct, SmallAndLargeWeights) {
+  for (const float size : {0x1p-80f, 0x1p80f})
+    for (const double beta : {1.0, 3.0}) compare(torus(201), nullptr, beta, 2, "weights", size);
 }
 
 TEST_P(KernelProduct, CommonOffsetAndDuplicates) {

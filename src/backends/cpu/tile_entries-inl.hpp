@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include "backends/cpu/accuracy.hpp"
@@ -25,19 +26,23 @@ namespace HWY_NAMESPACE {
 template <class T>
 struct ColumnPanel {
   const T* x;
-  const T* half;  // [48], for the expanded form
-  const T* low;   // as x, for the exact form
+  const T* half;  // [48]; read in the expanded form only
+  const T* low;   // as x; read in the exact form only
   std::size_t step;
   bool packed;
 };
 
 // [dimension][48] to [group][dimension][Shape::columns]: a group is then read from its first byte to its last, and a tile's traffic to
-// the first-level cache is what it uses and no more. Worth a copy where a panel of rows and one of columns do not fit there.
+// the first-level cache is what it uses and no more. Worth a copy where a panel of rows and one of columns do not fit there. Half of the
+// places at a time: more groups than a cache has ways could be written to one set of it.
 template <class T>
 void pack_groups(const T* panel, std::size_t dimension, T* groups) {
-  for (std::size_t j = 0; j < panel_rows; j += Shape::columns, groups += dimension * Shape::columns)
+  constexpr std::size_t some = panel_rows / 2;
+  static_assert(some % Shape::columns == 0);
+  for (std::size_t first = 0; first < panel_rows; first += some)
     for (std::size_t c = 0; c < dimension; ++c)
-      for (std::size_t r = 0; r < Shape::columns; ++r) groups[c * Shape::columns + r] = panel[c * panel_rows + j + r];
+      for (std::size_t j = first; j < first + some; j += Shape::columns)
+        std::memcpy(groups + j * dimension + c * Shape::columns, panel + c * panel_rows + j, Shape::columns * sizeof(T));
 }
 
 // How a tile keeps the promise (accuracy.hpp). In `factored`, `fixed` and `split` a_i and a_j are left to weights and sums.
@@ -140,6 +145,23 @@ HWY_NOINLINE void exponents(const T* HWY_RESTRICT row_panel, const T* HWY_RESTRI
     }
 }
 
+// The same in the factored form for any number of coordinates, at most `coordinates_at_once` of them at a time: what a tile reads of its
+// column panel for the first rows is then in first-level cache for the others.
+constexpr std::size_t coordinates_at_once = 160;
+
+template <bool kPacked, class T>
+void factored_exponents(const T* row_panel, ColumnPanel<T> columns, std::size_t dimension, T* tile) {
+  const std::size_t pieces = (dimension + coordinates_at_once - 1) / coordinates_at_once;
+  for (std::size_t piece = 0, first = 0; piece < pieces; ++piece) {
+    const std::size_t count = dimension * (piece + 1) / pieces - first;
+    auto fill = piece == 0 ? exponents<Form::factored, kPacked, false, T> : exponents<Form::factored, kPacked, true, T>;
+    fill(row_panel, row_panel, row_panel, columns, count, tile);
+    first += count;
+    row_panel += count * panel_rows;
+    columns.x += count * (kPacked ? Shape::columns : panel_rows);
+  }
+}
+
 template <Form kForm, class T>
 HWY_NOINLINE void exp2_tile(T* tile, [[maybe_unused]] int fraction_bits) {
   constexpr std::size_t count = panel_rows * panel_rows;
@@ -170,7 +192,8 @@ Form prepare(const Pass<T>& pass, std::size_t p, std::size_t q, const T* packed_
   const std::size_t dimension = x.dimension;
   const bool packed = packed_columns != nullptr;
   if (!x.local) {
-    columns = {packed ? packed_columns : z.panel(q), nullptr, nullptr, packed ? dimension : 1, packed};
+    const T* panel = packed ? packed_columns : z.panel(q);
+    columns = {panel, panel, panel, packed ? dimension : 1, packed};
     return x.coding.numbers == Numbers::fixed ? Form::fixed : x.coding.numbers == Numbers::split ? Form::split : Form::factored;
   }
   columns = {z.panel(q), z.half.data() + q * panel_rows, z.low_panel(q), 1, false};
@@ -216,34 +239,18 @@ Form prepare(const Pass<T>& pass, std::size_t p, std::size_t q, const T* packed_
   return form;
 }
 
-// The same for points of any number of coordinates, at most `coordinates_at_once` of them at a time: what a tile reads of its column panel for
-// the first rows is then in first-level cache for the others.
-constexpr std::size_t coordinates_at_once = 160;
-
-template <bool kPacked, class T>
-void in_pieces(const T* row_panel, ColumnPanel<T> columns, std::size_t dimension, T* tile) {
-  const std::size_t pieces = (dimension + coordinates_at_once - 1) / coordinates_at_once;
-  const T* const x = columns.x;
-  for (std::size_t piece = 0; piece < pieces; ++piece) {
-    const std::size_t first = dimension * piece / pieces, count = dimension * (piece + 1) / pieces - first;
-    columns.x = x + first * (kPacked ? Shape::columns : panel_rows);
-    auto fill = piece == 0 ? exponents<Form::factored, kPacked, false, T> : exponents<Form::factored, kPacked, true, T>;
-    fill(row_panel + first * panel_rows, nullptr, nullptr, columns, count, tile);
-  }
-}
-
 // tile[j][i]: the entries; a diagonal tile of a symmetric pass gets zeros on its diagonal.
 template <class T>
 void fill_tile(const Pass<T>& pass, std::size_t p, std::size_t q, Form form, ColumnPanel<T> columns, T* tile) {
   const PackedPoints<T>& x = *pass.x;
   if (form == Form::factored) {
-    auto fill = columns.packed ? in_pieces<true, T> : in_pieces<false, T>;
+    auto fill = columns.packed ? factored_exponents<true, T> : factored_exponents<false, T>;
     fill(x.panel(p), columns, x.dimension, tile);
     exp2_tile<Form::factored>(tile, 0);
   } else if (form == Form::fixed) {
     if constexpr (has_fixed_point<T>) {
       auto fill = columns.packed ? exponents<Form::fixed, true, false, T> : exponents<Form::fixed, false, false, T>;
-      fill(x.panel(p), nullptr, nullptr, columns, x.dimension, tile);
+      fill(x.panel(p), x.panel(p), x.panel(p), columns, x.dimension, tile);
       exp2_tile<Form::fixed>(tile, x.coding.fraction_bits);
     }
   } else if (form == Form::split) {
