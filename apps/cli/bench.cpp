@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdio>
 #include <functional>
+#include <map>
 #include <memory>
 #include <numeric>
 
@@ -57,7 +58,9 @@ class TaskWatch final : public Watch {
   TaskTimes& times_;
 };
 
-nlohmann::json measure_row(const XgemmWish& wish, std::size_t n, std::size_t dimension, std::size_t block, int threads) {
+// `best`: the limit as far as this run has seen it; a row may find a better one.
+nlohmann::json measure_row(const XgemmWish& wish, std::size_t n, std::size_t dimension, std::size_t block, int threads,
+                           MachineLimit& best) {
   const double beta = 0.5;
   const Precision precision = precision_from_name(wish.precision);
   const auto backend = make_backend({"cpu", wish.isa, threads});
@@ -77,7 +80,7 @@ nlohmann::json measure_row(const XgemmWish& wish, std::size_t n, std::size_t dim
   }
   Team team(threads);
   backend->xgemm(beta, *points, *w, *y, nullptr);  // packs and warms up
-  std::vector<double> ours, limits, theirs;
+  std::vector<double> ours, theirs;
   TaskTimes our_tasks(threads), their_tasks(threads);
   TaskWatch watch(our_tasks);
   // interleaved: what disturbs one disturbs all; many short passes rather than a few, so that some are not disturbed
@@ -85,13 +88,12 @@ nlohmann::json measure_row(const XgemmWish& wish, std::size_t n, std::size_t dim
     // never the bandwidth of the pass before: points are packed anew, as in the first pass of a solve
     const double here = ours.size() % 2 == 0 ? beta * (1 + 1e-12) : beta;
     ours.push_back(seconds_of([&] { backend->xgemm(here, *points, *w, *y, &watch); }));
-    limits.push_back(measure_machine_limit(backend->isa(), precision, threads)
-                         .seconds_per_pair(static_cast<double>(dimension), static_cast<double>(block)));
+    best = better(best, measure_machine_limit(backend->isa(), precision, threads));
     if (with_peer) theirs.push_back(seconds_of([&] { peer.product(scaled, n, dimension, weights, block, team, their_tasks); }));
   }
   const double pairs = static_cast<double>(n) * static_cast<double>(n);
   const Sample own = summarise(ours);
-  const double limit = summarise(limits).best;
+  const double limit = best.seconds_per_pair(static_cast<double>(dimension), static_cast<double>(block));
   nlohmann::json row = {{"dimension", dimension},
                         {"block", block},
                         {"threads", threads},
@@ -134,11 +136,12 @@ int run_xgemm(const XgemmWish& wish) {
     fmt::print(layout, "n", "D", "b", "threads", "ns/pair", "spread", "tasks", "limit", "median", "fastest", "tenth", "median",
                "fastest", "tenth");
   }
+  std::map<int, MachineLimit> limits;  // by threads
   for (const std::size_t n : wish.sizes)
     for (const int threads : wish.threads)
       for (const std::size_t dimension : wish.dimensions)
         for (const std::size_t block : wish.blocks) {
-          const auto row = measure_row(wish, n, dimension, block, threads);
+          const auto row = measure_row(wish, n, dimension, block, threads, limits[threads]);
           out["rows"].push_back(row);
           if (wish.json) continue;
           const auto ratio = [&](const char* name) {
