@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/random.hpp"
+#include "device/backend.hpp"
 #include "fit/centred_source.hpp"
 #include "fit/check_options.hpp"
 #include "fit/resources.hpp"
@@ -44,13 +45,16 @@ class RandomSource final : public PointSource {
 
 }  // namespace
 
-// A row costs its points three times (as loaded, in double; scaled by the bandwidth of a pass; that in fixed point), the Lanczos basis
+// A row costs its points three times (as loaded, in double; scaled by the bandwidth of a pass; that in few bits, of which AMX wants two
+// layouts of three parts), the Lanczos basis
 // and its image, a block of input, weights and sums of a pass, the modes and those carried beyond them, and mass, degree and scale in
 // double. Nothing grows faster than the number of rows. The last factor is what the allocator keeps of what was freed, measured at 1.25 to 1.35.
 double fit_memory_bytes(std::size_t rows, std::size_t dimension, const Options& options) {
   const SolverPlan plan = plan_of(rows, options);
   const std::size_t value = keeps_doubles(options) ? 8 : 4;
-  const std::size_t points = 8 * dimension + (value + 2) * (dimension + 1);
+  const bool amx = (options.isa.empty() ? instruction_sets().front() : options.isa) == "amx";
+  const std::size_t few = amx ? 12 * dimension + 128 : 2 * (dimension + 1);
+  const std::size_t points = 8 * dimension + value * (dimension + 1) + few;
   const std::size_t panels = value * (2 * std::min(plan.basis, rows) + 3 * plan.block) + 8 * plan.block;
   const std::size_t modes = value * 2 * (options.modes + carried_beyond(options.modes)) + 8 * 2 * options.modes;
   constexpr std::size_t sums = 8 * 6;
