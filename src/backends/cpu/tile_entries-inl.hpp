@@ -128,7 +128,7 @@ HWY_NOINLINE void exponents(const T* HWY_RESTRICT row_panel, const T* HWY_RESTRI
       const T *xi = row_panel + i, *xj = columns.x + j * columns.step, *li = row_low + i, *lj = columns.low + j * columns.step;
       T* to = tile + j * panel_rows + i;
       const auto next = [&] { xi += panel_rows, xj += stride, li += panel_rows, lj += stride; };
-      if (kLastStores && dimension == 1) {
+      if (kLastStores && !kAdd && dimension == 1) {  // there is nothing to add a single coordinate to
         add_coordinate<kForm, true, true, kAdd>(xi, xj, li, lj, t, to);
         continue;
       }
