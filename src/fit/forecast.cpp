@@ -46,9 +46,9 @@ class RandomSource final : public PointSource {
 }  // namespace
 
 // A row costs its points three times (as loaded, in double; scaled by the bandwidth of a pass; that in few bits, of which AMX wants two
-// layouts of three parts), the Lanczos basis
-// and its image, a block of input, weights and sums of a pass, the modes and those carried beyond them, and mass, degree and scale in
-// double. Nothing grows faster than the number of rows. The last factor is what the allocator keeps of what was freed, measured at 1.25 to 1.35.
+// layouts of three parts), the Lanczos basis and its image, a block of input, weights and sums of a pass, the modes and those carried
+// beyond them, and mass, degree and scale in double. Nothing grows faster than the number of rows. The last factor is what the
+// allocator keeps of what was freed, measured at 1.25 to 1.35.
 double fit_memory_bytes(std::size_t rows, std::size_t dimension, const Options& options) {
   const SolverPlan plan = plan_of(rows, options);
   const std::size_t value = keeps_doubles(options) ? 8 : 4;

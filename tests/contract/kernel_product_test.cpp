@@ -126,7 +126,7 @@ TEST_P(KernelProduct, AntipodesAtTheEdgesOfForms) {
       for (std::size_t c = 0; c < dimension; ++c)
         x.x[i * dimension + c] = i % 2 == 0 ? x.x[i * dimension + c] / std::sqrt(square) : -x.x[(i - 1) * dimension + c];
     }
-    for (const double norm : {5.5, 5.55, 7.87, 7.88, 22.6, 22.7})  // scaled: |x|^2 2 beta log2 e
+    for (const double norm : {5.5, 5.55, 7.87, 7.88, 7.89, 7.91, 22.6, 22.7})  // scaled: |x|^2 2 beta log2 e
       compare(x, nullptr, norm * norm / 2 * std::log(2.0), 2, "antipodes");
   }
 }

@@ -62,12 +62,11 @@ inline double split_error(double norm) { return 3 * std::exp2(-18) * 0.6932 * no
 
 // `few`, where points no further than `norm` from the origin keep the promise in it; else floats.
 inline Coding coding_for(Numbers few, double norm, double row_error) {
-  if (few == Numbers::split && norm * norm <= Accuracy<float>::cancellation && split_error(norm) <= row_error) return {few};
-  if (few != Numbers::fixed) return {};
+  if (few == Numbers::floats || norm * norm > Accuracy<float>::cancellation) return {};
+  if (few == Numbers::split) return split_error(norm) <= row_error ? Coding{few} : Coding{};
   constexpr double largest = 32000;  // of 2^15, so that the square of a norm is below 2^31 with the roundings of 10^5 coordinates
   const int bits = std::min(30, static_cast<int>(std::floor(2 * std::log2(largest / std::max(norm, 1e-3)))));
-  const bool kept = bits >= 23 && norm * norm <= Accuracy<float>::cancellation && 4.5 * std::exp2(-0.5 * bits) <= row_error;
-  return kept ? Coding{few, bits} : Coding{};
+  return bits >= 23 && 4.5 * std::exp2(-0.5 * bits) <= row_error ? Coding{few, bits} : Coding{};
 }
 
 // In the norm of a normalised kernel.

@@ -31,8 +31,8 @@ struct PackedPoints {
   AlignedBuffer<T> x;     // [panel][dimension][48]; places without a row are zero
   AlignedBuffer<T> low;   // local only: what rounding took from x, same layout
   AlignedBuffer<T> half;  // local only, [panel][48]: -|x|^2 / 2 of the rounded x
-  AlignedBuffer<double>
-      factor;               // [panel][48]: 2^(-|x|^2/2), which weights and sums take and entries lack; 1 where panels are local
+  // [panel][48]: 2^(-|x|^2/2), which weights and sums take and entries lack; 1 where panels are local
+  AlignedBuffer<double> factor;
   AlignedBuffer<T> centre;  // [panel][dimension]: where the panel's points lie (scaled), for bounds
   const double* exact_centre =
       nullptr;  // [panel][dimension], before scaling: the difference of two is exact, far from the origin too
