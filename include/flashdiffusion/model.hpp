@@ -27,7 +27,7 @@ struct Probe {
   std::size_t localised = 0;  // requested modes that live on a few rows (effective support 1 / sum v^4)
   std::size_t passes = 0;
   double seconds = 0;
-  std::string outcome;              // "resolved", "wall", "localised", "not converged", "failed"
+  std::string outcome;              // "resolved", "wall", "flat", "localised", "not converged", "failed"
   std::vector<double> eigenvalues;  // what the probe knew; not all of it need be converged
 };
 

@@ -5,6 +5,10 @@
 #include <cmath>
 #include <functional>
 
+#include <fmt/format.h>
+
+#include <flashdiffusion/error.hpp>
+
 #include "fit/forecast.hpp"
 #include "solver/plan.hpp"
 
@@ -25,6 +29,12 @@ std::vector<double> rows_by_themselves(const DiffusionOperator& m, const Options
   std::partial_sort(quotient.begin(), quotient.begin() + wanted, quotient.end(), std::greater<>());
   quotient.resize(static_cast<std::size_t>(wanted));
   return quotient;
+}
+
+// Points were checked when they were read, so this is the machine's doing or a fault of the program.
+Error not_finite(double beta) {
+  return {Failure::device, fmt::format("a kernel product at beta = {:.5g} gave numbers that are not finite", beta),
+          "run flashdiffusion selftest; try another instruction set (FLASHDIFFUSION_ISA=scalar)"};
 }
 
 constexpr double carried_tolerance = 1e-3;  // an extension to other rows is no better than this
@@ -101,12 +111,13 @@ RungSolver::Solved RungSolver::run(double beta, Purpose purpose) {
 
   if (solves) m.measure_perron();
   std::vector<double> alone = solves ? std::vector<double>() : rows_by_themselves(m, options);
-  if (!alone.empty() && alone[solver.ceiling_index] > solver.ceiling) {
+  if (solver.ceiling_index < alone.size() && alone[solver.ceiling_index] > solver.ceiling) {
     solved.spectrum.values = std::move(alone);
     solved.spectrum.outcome = SolverOutcome::ceiling;
   } else solved.spectrum = block_lanczos(space_, m, solver, m.perron().panel, m.start(), m.start_image());
   m.forget_start();
-  if (solves) m.perron_residual();  // before the passes are counted
+  if (solved.spectrum.outcome == SolverOutcome::not_finite) throw not_finite(beta);
+  if (solves && !std::isfinite(m.perron_residual())) throw not_finite(beta);  // asked before the passes are counted
   Spectrum& spectrum = solved.spectrum;
   if (std::isfinite(spectrum.latest)) latest_ = spectrum.latest;
 
@@ -159,7 +170,7 @@ Solution RungSolver::solve(double beta) {
   solution.spectrum = std::move(solved.spectrum);
   solution.q = solved.m->mass();
   solution.d = solved.m->degree();
-  solution.perron_residual = std::max(0.0, solved.m->perron_residual());
+  solution.perron_residual = solved.m->perron_residual();
   solution.support = std::move(solved.support);
   return solution;
 }

@@ -1,5 +1,6 @@
 // Nothing admissible yet: walls, failures and localised modes all give way to a broader kernel, so the search goes down by
-// factors of four until something is, or until it is clear that nothing will be.
+// factors of four until something is, or until it is clear that nothing will be. A flat kernel gives way to a narrower one: from there
+// the search goes up, and between a flat kernel and whatever stands above it, it halves.
 #include <algorithm>
 #include <cmath>
 
@@ -7,8 +8,32 @@
 
 namespace fd::flow {
 
+namespace {
+
+constexpr double next_to =
+    0.223;  // factor 1.25 between a flat kernel and what stands above it: there is no room for anything else
+
+Step ascend(const Landscape& land, const FlowRules& rules) {
+  const Mark& flat = land.marks.front();
+  const Mark* above = land.marks.size() > 1 ? &land.marks[1] : nullptr;
+  const double top = std::min(std::log(rules.beta_max), std::log(rules.beta_start) + span);
+  const double x = above ? 0.5 * (flat.x + above->x) : std::min(flat.x + long_step, top);
+  const bool room = above ? above->x - flat.x > next_to : flat.x < top - 1e-9;
+  if (room && land.probes < rules.most_probes)
+    return probe_at(std::exp(x), "half of the modes are lost in rounding: a narrower kernel");
+  const std::string lost = "half of the modes are lost in rounding at beta = " + number(flat.probe->beta);
+  if (!above) return give_up_at(flat.probe->beta, lost + " and at every smaller one; ask for fewer modes or a higher precision");
+  return give_up_at(flat.probe->beta,
+                    lost + ", and at beta = " + number(above->probe->beta) +
+                        (above->ground == Ground::wall ? " the rows fall apart" : " modes sit on a few rows") +
+                        ": nothing between them is admissible; ask for fewer modes, or name the number of --components");
+}
+
+}  // namespace
+
 Step descend(const Landscape& land, const FlowRules& rules) {
   const Mark& lowest = land.marks.front();
+  if (lowest.ground == Ground::flat) return ascend(land, rules);
   const double bottom = std::max(std::log(rules.beta_min), std::log(rules.beta_start) - span);
   const auto any = [&](Ground ground) {
     return std::any_of(land.marks.begin(), land.marks.end(), [&](const Mark& m) { return m.ground == ground; });

@@ -9,6 +9,8 @@
 // What a probe is worth here:
 //   good       outcome "resolved" (or "localised", for the selectors that do not heed it) and a finite V
 //   wall       outcome "wall", or a Perron gap <= kappa eta; nothing at or above its beta is admissible
+//   flat       outcome "flat": half of the wanted eigenvalues are noise; nothing at or below its beta is admissible. (The selectors that walk
+//              up from a broad kernel, paper and continuation, walk on.)
 //   localised  Select::robust only: outcome "localised", or more than max(1, fraction * modes) localised modes (none may be
 //              when only one or two are asked for: then a single one is half of the answer). One localised mode of three to
 //              nineteen is an outlier, not a wall.

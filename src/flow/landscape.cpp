@@ -15,6 +15,7 @@ constexpr double identical = 1e-9;
 Ground ground_of(const Probe& probe, const FlowRules& rules, bool heed_localised) {
   if (past_wall(probe, rules)) return Ground::wall;
   if (!usable(probe)) return Ground::hole;
+  if (probe.outcome == "flat") return Ground::flat;
   return heed_localised && too_localised(probe, rules) ? Ground::localised : Ground::good;
 }
 
@@ -31,6 +32,17 @@ void put_ceiling(std::vector<Mark>& marks) {
     if (stops) ceiling = std::min(ceiling, m.x);
   }
   std::erase_if(marks, [&](const Mark& m) { return m.x > ceiling; });
+}
+
+// Everything below the highest flat probe goes: broader kernels are flatter. One above a good probe is an accident of rounding.
+void put_floor(std::vector<Mark>& marks) {
+  double floor = -std::numeric_limits<double>::infinity();
+  for (Mark& m : marks) {
+    if (m.ground != Ground::flat) continue;
+    if (good_below(marks, m.x)) m.ground = Ground::hole;
+    else floor = std::max(floor, m.x);
+  }
+  std::erase_if(marks, [&](const Mark& m) { return m.x < floor; });
 }
 
 // Two bad probes in a row are a wall. A failure between two good probes, or one whose neighbour on the near side was tried
@@ -55,7 +67,8 @@ void judge_holes(Landscape& land, const FlowRules& rules) {
 }  // namespace
 
 bool usable(const Probe& probe) {
-  return (probe.outcome == "resolved" || probe.outcome == "localised") && std::isfinite(probe.v) && probe.v > 0;
+  const bool known = probe.outcome == "resolved" || probe.outcome == "localised" || probe.outcome == "flat";
+  return known && std::isfinite(probe.v) && probe.v > 0;
 }
 
 bool past_wall(const Probe& probe, const FlowRules& rules) {
@@ -96,6 +109,7 @@ Landscape survey(const std::vector<Probe>& history, const FlowRules& rules, bool
   }
   std::sort(land.marks.begin(), land.marks.end(), [](const Mark& a, const Mark& b) { return a.x < b.x; });
   put_ceiling(land.marks);
+  put_floor(land.marks);
   judge_holes(land, rules);
   return land;
 }

@@ -12,7 +12,7 @@
 
 namespace fd::flow {
 
-enum class Ground { good, wall, localised, hole };
+enum class Ground { good, wall, flat, localised, hole };
 
 struct Mark {
   double x = 0;      // log beta
@@ -31,7 +31,7 @@ struct Landscape {
   const Mark* good_near(double x, double distance) const;  // the nearest good mark not farther than that, or nothing
 };
 
-bool usable(const Probe& probe);  // resolved or localised, with a finite V
+bool usable(const Probe& probe);  // V is known and finite: resolved, localised or flat
 bool past_wall(const Probe& probe, const FlowRules& rules);
 bool too_localised(const Probe& probe, const FlowRules& rules);
 

@@ -133,7 +133,7 @@ class Search {
   bool unfinished(const Side& side) const {
     if (side.state != Side::State::fenced) return false;
     const double room = std::abs(side.fence->x - best_.x);
-    if (side.fence->ground == Ground::localised) return room > at_localised;
+    if (side.fence->ground == Ground::localised || side.fence->ground == Ground::flat) return room > at_localised;
     if (room <= at_fence) return false;
     const LocalModel model = inner_model(side);
     const double end = reach(side, model);
@@ -236,6 +236,10 @@ class Search {
         return accept_at(beta, "precision",
                          "V falls up to the Perron wall near beta = " + number(end.fence->probe->beta) +
                              "; this is the last safe bandwidth (a higher precision moves the wall)");
+      if (end.fence->ground == Ground::flat)
+        return accept_at(beta, "edge",
+                         "below beta = " + number(end.fence->probe->beta) +
+                             " half of the modes are lost in rounding, and V still falls towards it; ask for fewer modes");
       return accept_at(beta, "edge",
                        "V still falls towards beta = " + number(end.fence->probe->beta) +
                            ", where probes fail; allow more passes or another precision");

@@ -27,7 +27,8 @@ double heat_action(const Probe& probe, const PotentialRules& rules) {
   const std::size_t last = std::min(std::max(rules.modes, first + 1), probe.eigenvalues.size());
   for (std::size_t j = first; j < last; ++j) {
     const double lambda = probe.eigenvalues[j];
-    actions.push_back(std::isnan(lambda) ? nan : -std::log(std::max(lambda, 1e-300)));  // finite at and below zero
+    // below eta an eigenvalue is the arithmetic's noise, sign included: all that is known is that it is no larger
+    actions.push_back(std::isnan(lambda) ? nan : -std::log(std::max(lambda, traits(probe.precision).eta)));
   }
   return median(std::move(actions));
 }
@@ -57,7 +58,7 @@ void complete(Probe& probe, const PotentialRules& rules) {
   if (probe.perron_gap <= least) probe.outcome = "wall";
   else if (probe.outcome == "wall") return;  // proved by whoever stopped the solve
   else if (!std::isfinite(probe.v) && probe.outcome != "not converged") probe.outcome = "failed";
-  else if (probe.outcome.empty()) probe.outcome = "resolved";
+  else if (probe.outcome.empty()) probe.outcome = probe.v_bias < -std::log(traits(probe.precision).eta) ? "resolved" : "flat";
 }
 
 }  // namespace fd

@@ -25,9 +25,10 @@ double wall_gap(Precision precision, const PotentialRules& rules);
 // Fills n_eff, d_hat, perron_gap, v_bias, v_stat, v_mach, v and the outcome from n, precision, s_off, s_off_2beta, eigenvalues
 // (nontrivial, descending; the trivial one is 1 exactly).
 //   perron_gap = 1 - eigenvalues[components - 1]
-//   v_bias     = median of -log(lambda_j) over the requested modes past the admitted components (those the probe knows)
+//   v_bias     = median of -log(max(lambda_j, eta)) over the requested modes past the admitted components (those the probe knows)
 // Outcome: "wall" when perron_gap <= kappa eta, whatever it was before (one Ritz value above 1 - kappa eta proves it, so an
-// unfinished solve does too); "failed" when V is not a finite number; an empty outcome becomes "resolved"; any other stays.
+// unfinished solve does too); "failed" when V is not a finite number; an empty outcome becomes "resolved", or "flat" where the middle one of
+// these eigenvalues is not above eta: the kernel is so broad that half of what was asked for is noise. Any other stays.
 void complete(Probe& probe, const PotentialRules& rules);
 
 }  // namespace fd

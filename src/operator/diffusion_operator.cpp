@@ -2,6 +2,11 @@
 
 #include <cmath>
 #include <numeric>
+#include <string>
+
+#include <flashdiffusion/error.hpp>
+
+#include "base/worst.hpp"
 
 namespace fd {
 
@@ -46,6 +51,8 @@ DiffusionOperator::DiffusionOperator(Space& space, const Points& points, double 
     d_ = q_;
   }
 
+  check_mass_and_degree();
+
   const auto column = [&](auto&& value) {
     for (std::size_t i = 0; i < n; ++i) host[i] = value(i);
     auto panel = space.panel(n, 1);
@@ -64,6 +71,15 @@ DiffusionOperator::DiffusionOperator(Space& space, const Points& points, double 
     backend.scale_rows(*scaled, {*out, 0, vectors}, *start_image_);
     backend.multiply_add(*scale_squared_, *start_, *start_image_);
   }
+}
+
+// K_ii = 1, so q >= 1 and d > 0 whatever the points: anything else is a product that went wrong.
+void DiffusionOperator::check_mass_and_degree() const {
+  for (std::size_t i = 0; i < q_.size(); ++i)
+    if (!(q_[i] >= 1 && std::isfinite(q_[i]) && d_[i] > 0 && std::isfinite(d_[i])))
+      throw Error(Failure::device,
+                  "the kernel product of row " + std::to_string(i + 1) + " is not a number that a kernel can have",
+                  "run flashdiffusion selftest; try another instruction set (FLASHDIFFUSION_ISA=scalar)");
 }
 
 void DiffusionOperator::pass_begins() {
@@ -95,7 +111,7 @@ double DiffusionOperator::perron_residual() {
 void DiffusionOperator::note_perron(Columns image) {
   perron_wanted_ = false;
   space_.combine(*perron_, -Eigen::MatrixXd::Identity(1, 1), image, true);
-  perron_residual_ = std::sqrt(std::max(0.0, space_.gram(image, image)(0, 0)));
+  perron_residual_ = root(space_.gram(image, image)(0, 0));
 }
 
 // A width below four, or one that is not a whole number of vectors, has room for one more column.

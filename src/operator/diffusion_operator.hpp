@@ -48,6 +48,7 @@ class DiffusionOperator final : public Operator {
   const PassCount& count() const { return count_; }
 
  private:
+  void check_mass_and_degree() const;
   void pass_begins();
   void product(Columns in, Columns out, std::optional<Precision> enough = {});  // out = M in
   bool perron_rides(std::size_t columns);  // in an application to so many: where there is room, else in the fifth

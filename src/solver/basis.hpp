@@ -38,7 +38,8 @@ class Basis {
 
   // The fresh directions join: orthonormalised, applied, projected. The last `witnesses` of them stay a chain of their own. Lost
   // directions are replaced by random ones (never by noise) until there are `at_least`. Their images may be off by `permitted`.
-  void grow(Columns fresh, std::size_t witnesses, std::size_t at_least, std::uint64_t seed, double permitted = 0) {
+  // Returns how many joined; where none did no pass was made: whatever is left of the space is out of this arithmetic's sight.
+  std::size_t grow(Columns fresh, std::size_t witnesses, std::size_t at_least, std::uint64_t seed, double permitted = 0) {
     std::vector<Columns> against = {vectors()};
     if (locked_ != nullptr) against.insert(against.begin(), Columns(*locked_));
     const std::size_t most = std::min(fresh.count, left());
@@ -62,7 +63,7 @@ class Basis {
       stream_ += refill.count;
       if (join(refill) > 0) witnesses_ = 0;
     }
-    if (rank == 0) return;
+    if (rank == 0) return 0;
     const Columns in = fresh.part(0, rank), out(*image_, size_, rank);
     const double error = a_.apply_roughly(in, out, permitted);
     const std::size_t before = size_;
@@ -75,11 +76,18 @@ class Basis {
     h_.bottomRightCorner(index(rank), index(rank)) = symmetric(corner);
     error_.conservativeResize(index(size_));
     error_.tail(index(rank)).setConstant(error);
-    if (before > 0)
-      latest_ = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(corner, Eigen::EigenvaluesOnly).eigenvalues().maxCoeff();
     columns_ += rank;
     passes_ += 1;
+    finite_ = finite_ && coupling.allFinite() && corner.allFinite();
+    if (before > 0 && finite_) {
+      const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> joined(corner, Eigen::EigenvaluesOnly);
+      if (joined.info() == Eigen::Success) latest_ = joined.eigenvalues().maxCoeff();
+    }
+    return rank;
   }
+
+  // False once an image held a NaN or an infinity, or the projected problem could not be solved: nothing here means anything then.
+  bool finite() const { return finite_; }
 
   // The largest Rayleigh quotient among the directions that joined last; infinite before there were any beside the start.
   double latest() const { return latest_; }
@@ -112,6 +120,7 @@ class Basis {
     if (v.count == 0) return;
     size_ = v.count;
     h_ = symmetric(space_.gram(v, av));
+    finite_ = h_.allFinite();
     error_ = Eigen::VectorXd::Zero(index(size_));
     passes_ = 1;
     columns_ = start.count;
@@ -125,7 +134,10 @@ class Basis {
 
   // Ritz pairs, largest first.
   void rayleigh_ritz() {
+    if (!finite_) return;
     const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> small(h_);
+    finite_ = small.info() == Eigen::Success;
+    if (!finite_) return;
     values_ = small.eigenvalues().reverse();
     coordinates_ = small.eigenvectors().rowwise().reverse();
   }
@@ -171,6 +183,7 @@ class Basis {
     keep(count);
     a_.apply(vectors(), images());
     h_ = symmetric(space_.gram(vectors(), images()));
+    finite_ = finite_ && h_.allFinite();
     error_.setZero();
     passes_ += 1;
     columns_ += count;
@@ -186,6 +199,7 @@ class Basis {
   Panel* locked_;
   std::unique_ptr<Panel> v_, image_;
   std::size_t size_ = 0, kept_ = 0, witnesses_ = 0, passes_ = 0, columns_ = 0;
+  bool finite_ = true;
   double latest_ = std::numeric_limits<double>::infinity();
   std::uint64_t stream_ = std::uint64_t{1} << 32;  // of random refills
   Eigen::MatrixXd h_, coordinates_;

@@ -5,17 +5,18 @@
 
 #include <Eigen/Core>
 
+#include "base/worst.hpp"
 #include "solver/basis.hpp"
 #include "solver/stopping.hpp"
 
 namespace fd {
 namespace {
 
-// The iteration: measures, stops or grows.
+// The iteration: measures, stops or grows. It ends: a step either makes a pass, which are counted, or finds nothing to join the basis.
 class Iteration {
  public:
   Iteration(Space& space, Operator& a, const SolverOptions& options, Panel* locked)
-      : space_(space), options_(options), basis_(space, a, locked, capacity(a, options, locked)) {
+      : space_(space), options_(options), basis_(space, a, locked, capacity(a, options, locked)), values_(options.floor) {
     modes_ = std::min(options.modes, basis_.left());
     residuals_.assign(modes_, std::numeric_limits<double>::infinity());
   }
@@ -43,6 +44,7 @@ class Iteration {
 
   SolverOutcome run() {
     for (;;) {
+      if (!basis_.finite()) return SolverOutcome::not_finite;
       if (basis_.values().size() > index(options_.ceiling_index) &&
           basis_.values()(index(options_.ceiling_index)) > options_.ceiling)
         return SolverOutcome::ceiling;
@@ -51,27 +53,29 @@ class Iteration {
       report();
       if (stops(targets)) return SolverOutcome::converged;
       if (basis_.passes() < options_.most_passes && in_doubt()) continue;
-      if (at_floor()) return SolverOutcome::floor;
+      if (at_floor() || basis_.left() == 0) return SolverOutcome::floor;
       if (basis_.passes() >= options_.most_passes) return SolverOutcome::exhausted;
-      step(targets);
+      if (!step(targets)) return targets.empty() ? SolverOutcome::converged : SolverOutcome::floor;
     }
   }
 
   Spectrum result(SolverOutcome outcome) {
-    std::vector<std::size_t> all(modes_);
-    for (std::size_t j = 0; j < modes_; ++j) all[j] = j;
-    if (basis_.room() == 0 && basis_.left() > 0) restart();
-    measure_pairs(all);
     Spectrum spectrum;
     spectrum.outcome = outcome;
     spectrum.passes = basis_.passes();
     spectrum.columns = basis_.columns();
+    if (outcome == SolverOutcome::not_finite) return spectrum;
+    if (basis_.room() == 0) restart();
+    std::vector<std::size_t> all(available());
+    for (std::size_t j = 0; j < all.size(); ++j) all[j] = j;
+    measure_pairs(all);
     const std::size_t carried = std::min<std::size_t>(modes_ + options_.carry, basis_.size());
     spectrum.vectors = space_.panel(basis_.vectors().rows(), carried);
     basis_.ritz_vectors(*spectrum.vectors);
     spectrum.values = estimates_;
-    for (std::size_t j = spectrum.values.size(); j < modes_; ++j) spectrum.values.push_back(basis_.values()(index(j)));
+    for (std::size_t j = spectrum.values.size(); j < all.size(); ++j) spectrum.values.push_back(basis_.values()(index(j)));
     spectrum.latest = basis_.latest();
+    residuals_.resize(all.size());
     spectrum.residuals = residuals_;
     return spectrum;
   }
@@ -86,8 +90,11 @@ class Iteration {
 
   void rayleigh_ritz() {
     basis_.rayleigh_ritz();
-    values_.push(basis_.values(), modes_);
+    if (basis_.finite()) values_.push(basis_.values(), modes_);
   }
+
+  // Wanted pairs that the basis has: all of them, once it has grown to that size.
+  std::size_t available() const { return std::min(modes_, basis_.size()); }
 
   // A warm start is accompanied by witnesses until they have seen enough; they are not needed to converge. Where there is time they come a
   // pass late: the first pass has to be exact, and an operator that wants to check something of its own has room for it there.
@@ -118,7 +125,7 @@ class Iteration {
   // by three or so.
   double permitted() const {
     double worst = 0;
-    for (const double residual : residuals_) worst = std::max(worst, residual);
+    for (const double residual : residuals_) worst = worse(worst, residual);
     if (options_.values_only || exact_ || basis_.size() < modes_ || !std::isfinite(worst) || !std::isfinite(basis_.latest()))
       return 0;
     return options_.tolerance / 16 * (basis_.values()(index(modes_ - 1)) - basis_.latest()) / worst;
@@ -127,7 +134,7 @@ class Iteration {
   // Where rough images might hide more of a residual than is left of the tolerance, they are made anew, and no more are made.
   bool in_doubt() {
     double largest = 0;
-    for (std::size_t j = 0; j < std::min<std::size_t>(modes_, basis_.size()); ++j) largest = std::max(largest, basis_.doubt(j));
+    for (std::size_t j = 0; j < available(); ++j) largest = worse(largest, basis_.doubt(j));
     if (largest <= 0.5 * options_.tolerance) return false;
     exact_ = true;
     known_ = 0;
@@ -139,8 +146,8 @@ class Iteration {
   void measure_pairs(const std::vector<std::size_t>& pairs) {
     for (std::size_t first = 0; first < pairs.size();) {
       const std::size_t count = std::min({pairs.size() - first, basis_.room(), std::size_t{64}});
-      if (count == 0) {  // the basis is the whole space: residuals are rounding
-        for (; first < pairs.size(); ++first) residuals_[pairs[first]] = 0;
+      if (count == 0) {  // nowhere to measure in: nothing is known of them
+        for (; first < pairs.size(); ++first) residuals_[pairs[first]] = std::numeric_limits<double>::infinity();
         return;
       }
       const Columns out = basis_.next(count);
@@ -148,7 +155,7 @@ class Iteration {
           {pairs.begin() + static_cast<std::ptrdiff_t>(first), pairs.begin() + static_cast<std::ptrdiff_t>(first + count)}, out);
       const Eigen::VectorXd squares = space_.gram(out, out).diagonal();
       for (std::size_t c = 0; c < count; ++c)
-        residuals_[pairs[first + c]] = std::sqrt(std::max(0.0, squares(index(c)))) + basis_.doubt(pairs[first + c]);
+        residuals_[pairs[first + c]] = root(squares(index(c))) + basis_.doubt(pairs[first + c]);
       first += count;
     }
   }
@@ -157,13 +164,13 @@ class Iteration {
   // the pairs are measured before it is empty.
   std::vector<std::size_t> measure() {
     std::vector<std::size_t> open;
-    const std::size_t available = std::min<std::size_t>(modes_, basis_.size());
+    const std::size_t available = this->available();
     for (std::size_t first = options_.values_only ? 0 : known_; first < available;) {
       std::vector<std::size_t> some;
       for (; first < available && some.size() < std::max<std::size_t>(options_.block, 16); ++first) some.push_back(first);
       measure_pairs(some);
       for (const std::size_t j : some)
-        if (residuals_[j] > options_.tolerance) open.push_back(j);
+        if (!(residuals_[j] <= options_.tolerance)) open.push_back(j);
       if (open.empty()) known_ = first;
       if (!options_.values_only && open.size() >= options_.block) break;
     }
@@ -191,7 +198,7 @@ class Iteration {
   }
 
   bool stops(const std::vector<std::size_t>& targets) {
-    if (basis_.left() == 0) return true;
+    if (targets.empty() && basis_.left() == 0) return true;
     if (options_.values_only) return targets.empty() || know_values();
     if (!targets.empty()) return false;
     if (warm_ && !seen_enough()) return false;
@@ -224,18 +231,21 @@ class Iteration {
     return options_.floor > 0 && n > look && worst_[n - 1] < 30 * options_.floor && worst_[n - 1] > 0.7 * worst_[n - 1 - look];
   }
 
-  void step(std::vector<std::size_t> targets) {
+  // The basis grows along the residuals of the targets, or, where all pairs it has have converged and more are wanted, along random
+  // directions. False where nothing joined it.
+  bool step(std::vector<std::size_t> targets) {
     const std::size_t width = std::min(step_width(), basis_.room());
-    if (fresh_start_) {
+    std::erase_if(targets, [&](std::size_t j) { return j >= basis_.size(); });
+    if (fresh_start_ || (targets.empty() && basis_.size() <= modes_)) {
       fresh_start_ = false;
       const Columns fresh = basis_.next(width);
       space_.randomize(fresh, options_.seed, 100 * basis_.passes());
-      basis_.grow(fresh, 0, width, options_.seed);
-      return rayleigh_ritz();
+      const bool grown = basis_.grow(fresh, 0, width, options_.seed) > 0;
+      rayleigh_ritz();
+      return grown;
     }
     if (targets.size() > width) targets.resize(width);
     for (std::size_t j = modes_; targets.size() < width && j < basis_.size(); ++j) targets.push_back(j);
-    std::erase_if(targets, [&](std::size_t j) { return j >= basis_.size(); });
     // witnesses go on from their images; after an adopted start they begin here
     const Columns chain = warm_ ? basis_.witness_images() : Columns(basis_.vectors().part(0, 0));
     const bool begins = warm_ && chain.count == 0;
@@ -250,8 +260,10 @@ class Iteration {
       space_.combine(chain.part(0, witnesses), Eigen::MatrixXd::Identity(n, n), fresh.part(targets.size(), witnesses));
     }
     if (witnesses > 0) ++heard_;
-    basis_.grow(fresh, witnesses, warm_ ? std::size_t{1} : std::min<std::size_t>(4, fresh.count), options_.seed, permitted());
+    const std::size_t least = warm_ ? std::size_t{1} : std::min<std::size_t>(4, fresh.count);
+    const bool grown = basis_.grow(fresh, witnesses, least, options_.seed, permitted()) > 0;
     rayleigh_ritz();
+    return grown;
   }
 
   Space& space_;
@@ -275,6 +287,7 @@ std::string_view name(SolverOutcome outcome) {
     case SolverOutcome::exhausted: return "passes exhausted";
     case SolverOutcome::floor: return "at the arithmetic floor";
     case SolverOutcome::ceiling: return "ceiling passed";
+    case SolverOutcome::not_finite: return "not finite";
   }
   return "unknown";
 }

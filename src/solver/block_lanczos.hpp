@@ -48,17 +48,20 @@ struct SolverOptions {
 };
 
 enum class SolverOutcome {
-  converged,  // every residual is below the tolerance (or, for values only, every value is known)
-  exhausted,  // the passes ran out
-  floor,      // the residuals stopped falling at the arithmetic's floor
-  ceiling,    // a Ritz value passed the ceiling
+  converged,   // every residual is below the tolerance (or, for values only, every value is known)
+  exhausted,   // the passes ran out
+  floor,       // the residuals stopped falling at the arithmetic's floor
+  ceiling,     // a Ritz value passed the ceiling
+  not_finite,  // a product held NaN or infinity: there is no spectrum, and what was computed is not returned
 };
 std::string_view name(SolverOutcome outcome);
 
 struct Spectrum {
-  std::vector<double> values;      // descending, `modes` of them (fewer only if the space is smaller); for values only, corrected
+  // Descending, `modes` of them; fewer where the space is smaller or the passes ran out before the basis was that large. For values only,
+  // corrected.
+  std::vector<double> values;
   std::vector<double> residuals;   // |A v - theta v|, measured; with rough images, a bound on it
-  std::unique_ptr<Panel> vectors;  // modes + carry columns, orthonormal
+  std::unique_ptr<Panel> vectors;  // modes + carry columns or as many as there are, orthonormal; null if not finite
   SolverOutcome outcome = SolverOutcome::exhausted;
   double latest = std::numeric_limits<double>::infinity();  // the largest Rayleigh quotient among the directions that joined last
   std::size_t passes = 0, columns = 0;

@@ -13,9 +13,9 @@ double median(std::vector<double> x) {
   return x.size() % 2 == 1 ? x[middle] : 0.5 * (x[middle - 1] + x[middle]);
 }
 
-double action(double value) { return -std::log(std::clamp(value, 1e-300, 1.0)); }
-
 }  // namespace
+
+double ValueHistory::action(double value) const { return -std::log(std::clamp(value, floor_, 1.0)); }
 
 void ValueHistory::push(const Eigen::VectorXd& values, std::size_t modes) {
   std::vector<double> actions;

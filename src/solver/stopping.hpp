@@ -1,6 +1,7 @@
 // When a solve may stop: eigenvalues known well enough for a probe, random witnesses heard long enough, copies not overlooked.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <vector>
@@ -12,6 +13,7 @@ namespace fd {
 // The median of -log(theta) over the wanted Ritz values, pass by pass: what a probe needs.
 class ValueHistory {
  public:
+  explicit ValueHistory(double floor) : floor_(std::max(floor, 1e-300)) {}  // values below it are noise
   void push(const Eigen::VectorXd& values, std::size_t modes);
 
   // Once the median is known to `tolerance`, relative: the wanted eigenvalues as well as they are known; nothing before that.
@@ -24,6 +26,9 @@ class ValueHistory {
                                            double latest, double tolerance) const;
 
  private:
+  double action(double value) const;
+
+  double floor_;
   std::vector<double> medians_;
 };
 
