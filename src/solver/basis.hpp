@@ -128,6 +128,7 @@ class Basis {
 
   // Images of the witnesses that joined last: where their chain goes on.
   Columns witness_images() { return images().part(size_ - witnesses_, witnesses_); }
+  void end_chain() { witnesses_ = 0; }
 
   std::size_t passes() const { return passes_; }
   std::size_t columns() const { return columns_; }
@@ -167,6 +168,7 @@ class Basis {
     for (std::size_t j = 0; j < count; ++j) doubts(index(j)) = doubt(j);
     error_ = doubts;
     kept_ = count;
+    witnesses_ = 0;
     coordinates_ = Eigen::MatrixXd::Identity(index(count), index(count));
     values_.conservativeResize(index(count));
   }

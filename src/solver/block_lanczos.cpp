@@ -24,13 +24,15 @@ class Iteration {
   void start(Panel* vectors, Panel* image) {
     if (vectors != nullptr && image != nullptr && vectors->columns() < basis_.most()) {
       warm_ = true;
+      riding_ = options_.witnesses;
       basis_.adopt(*vectors, *image);
       if (basis_.size() > 0) return rayleigh_ritz();
     }
     const std::size_t given =
         vectors != nullptr ? std::min(vectors->columns(), basis_.most() - std::min(basis_.most(), options_.witnesses)) : 0;
     warm_ = given > 0;
-    const std::size_t random = warm_ ? options_.witnesses : options_.block;
+    riding_ = warm_ ? options_.witnesses : 0;
+    const std::size_t random = warm_ ? riding_ : options_.block;
     const Columns fresh = basis_.next(given + random);
     if (warm_) {
       const auto n = index(given);
@@ -48,7 +50,7 @@ class Iteration {
       if (basis_.values().size() > index(options_.ceiling_index) &&
           basis_.values()(index(options_.ceiling_index)) > options_.ceiling)
         return SolverOutcome::ceiling;
-      if (basis_.room() < std::min(step_width() + options_.witnesses, basis_.left())) restart();
+      if (basis_.room() < std::min(step_width() + std::max(options_.witnesses, riding_), basis_.left())) restart();
       std::vector<std::size_t> targets = measure();
       report();
       if (stops(targets)) return SolverOutcome::converged;
@@ -98,10 +100,10 @@ class Iteration {
 
   // A warm start is accompanied by witnesses until they have seen enough; they are not needed to converge. Where there is time they come a
   // pass late: the first pass has to be exact, and an operator that wants to check something of its own has room for it there.
-  std::size_t witnesses() { return warm_ && (seen_enough() || basis_.passes() <= late_) ? 0 : options_.witnesses; }
+  std::size_t witnesses() { return seen_enough() || basis_.passes() <= late_ ? 0 : riding_; }
   bool seen_enough() {
-    return options_.witnesses == 0 ||
-           heard_ >= witness_passes(basis_.values(), modes_, static_cast<double>(basis_.vectors().rows()));
+    const std::size_t most = riding_ == options_.block ? 8 : 3;  // more where there is reason to believe that something is hidden
+    return riding_ == 0 || heard_ >= witness_passes(basis_.values(), modes_, static_cast<double>(basis_.vectors().rows()), most);
   }
 
   // From a random start every pass is a whole block; a good warm start needs only what has not converged. With the witnesses that is
@@ -115,7 +117,7 @@ class Iteration {
 
   // Half of the basis is kept, and never less than what is wanted and carried: a restart that keeps little forgets much.
   void restart() {
-    const std::size_t reserve = options_.block + options_.witnesses + 1, most = basis_.most();
+    const std::size_t reserve = options_.block + std::max(options_.witnesses, riding_) + 1, most = basis_.most();
     const std::size_t wanted = std::max(modes_ + options_.carry, most / 2);
     basis_.keep(std::min({basis_.size(), wanted, most - std::min(most, reserve)}));
   }
@@ -194,6 +196,7 @@ class Iteration {
       narrow_ = worst < 0.2 * std::max(1e-300, std::abs(basis_.values()(0)));
       late_ = heard_ == 0 && narrow_ && !options_.values_only && worst > a_long_way * options_.tolerance ? 1 : 0;
     }
+    if (!options_.values_only && surprised(worst)) call_witnesses(worst);
     if (options_.progress) options_.progress({basis_.passes(), modes_ - std::min(unconverged_, modes_), worst});
   }
 
@@ -201,8 +204,10 @@ class Iteration {
     if (targets.empty() && basis_.left() == 0) return true;
     if (options_.values_only) return targets.empty() || know_values();
     if (!targets.empty()) return false;
-    if (warm_ && !seen_enough()) return false;
-    return !hides_copies();
+    if (!seen_enough()) return false;
+    if (!crowded()) return true;
+    call_witnesses(worst_.back());
+    return false;
   }
 
   bool know_values() {
@@ -212,18 +217,40 @@ class Iteration {
     return known.has_value();
   }
 
-  // A block of b random vectors finds at most b copies of a multiple eigenvalue. If that many were found, fresh random directions
-  // look for more, until they find none.
-  bool hides_copies() {
-    const double close = traits(space_.precision()).wide_panels ? 1e-10 : 4e-6;
-    if (modes_ < options_.block || basis_.size() < modes_) return false;
+  // A single witness of a warm start finds one direction that the start held nothing of, where there may be several. It did find one if a
+  // value has risen by more than the residuals allowed.
+  bool surprised(double worst) {
+    if (!warm_ || basis_.size() < modes_) return false;
     const Eigen::VectorXd wanted = basis_.values().head(index(modes_));
-    if (settled_.size() == wanted.size() && (settled_ - wanted).cwiseAbs().maxCoeff() <= std::max(close, options_.tolerance))
+    if (first_.size() < wanted.size()) {
+      first_ = wanted;
+      first_worst_ = worst;
+    }
+    return narrow_ && (wanted - first_).maxCoeff() > std::max(same_value(), 2 * first_worst_);
+  }
+
+  // A block of b random vectors finds at most b copies of a multiple eigenvalue, and few passes tell copies from neighbours: nearly that
+  // many wanted values that lie together may hide another.
+  bool crowded() {
+    if (basis_.size() < modes_ || modes_ < options_.block) return false;
+    const Eigen::VectorXd wanted = basis_.values().head(index(modes_));
+    if (first_.size() == wanted.size() && riding_ == options_.block && (first_ - wanted).cwiseAbs().maxCoeff() <= same_value())
       return false;
-    if (largest_cluster(wanted, close * std::max(1.0, std::abs(wanted(0)))) < options_.block) return false;
-    settled_ = wanted;
-    fresh_start_ = true;
-    return true;
+    const double together =
+        std::max(same_value() * std::max(1.0, std::abs(wanted(0))), 1e-3 * (wanted(0) - wanted(index(modes_ - 1))));
+    return 4 * largest_cluster(wanted, together) >= 3 * options_.block;
+  }
+
+  double same_value() const { return std::max(options_.tolerance, traits(space_.precision()).wide_panels ? 1e-10 : 4e-6); }
+
+  // There may be more: a block of fresh witnesses looks, again and again until they find nothing.
+  void call_witnesses(double worst) {
+    first_ = basis_.values().head(index(modes_));
+    first_worst_ = worst;
+    riding_ = options_.block;
+    heard_ = 0;
+    late_ = 0;
+    basis_.end_chain();
   }
 
   bool at_floor() const {
@@ -236,8 +263,7 @@ class Iteration {
   bool step(std::vector<std::size_t> targets) {
     const std::size_t width = std::min(step_width(), basis_.room());
     std::erase_if(targets, [&](std::size_t j) { return j >= basis_.size(); });
-    if (fresh_start_ || (targets.empty() && basis_.size() <= modes_)) {
-      fresh_start_ = false;
+    if (targets.empty() && basis_.size() <= modes_) {
       const Columns fresh = basis_.next(width);
       space_.randomize(fresh, options_.seed, 100 * basis_.passes());
       const bool grown = basis_.grow(fresh, 0, width, options_.seed) > 0;
@@ -245,16 +271,18 @@ class Iteration {
       return grown;
     }
     if (targets.size() > width) targets.resize(width);
-    for (std::size_t j = modes_; targets.size() < width && j < basis_.size(); ++j) targets.push_back(j);
+    const std::size_t filled = riding_ < options_.block ? width : 0;  // a block of witnesses fills a pass by itself
+    for (std::size_t j = modes_; targets.size() < filled && j < basis_.size(); ++j) targets.push_back(j);
     // witnesses go on from their images; after an adopted start they begin here
-    const Columns chain = warm_ ? basis_.witness_images() : Columns(basis_.vectors().part(0, 0));
-    const bool begins = warm_ && chain.count == 0;
-    const std::size_t witnesses = std::min(
-        {begins ? options_.witnesses : chain.count, this->witnesses(), basis_.room() - std::min(basis_.room(), targets.size())});
+    const Columns chain = basis_.witness_images();
+    const bool begins = chain.count == 0;
+    const std::size_t witnesses =
+        std::min({begins ? riding_ : chain.count, this->witnesses(), basis_.room() - std::min(basis_.room(), targets.size())});
     const Columns fresh = basis_.next(targets.size() + witnesses);
     basis_.residuals(targets, fresh.part(0, targets.size()));
     if (begins) {
-      space_.randomize(fresh.part(targets.size(), witnesses), options_.seed, 7);
+      space_.randomize(fresh.part(targets.size(), witnesses), options_.seed, witness_stream_);
+      witness_stream_ += witnesses;
     } else if (witnesses > 0) {
       const auto n = index(witnesses);
       space_.combine(chain.part(0, witnesses), Eigen::MatrixXd::Identity(n, n), fresh.part(targets.size(), witnesses));
@@ -271,12 +299,15 @@ class Iteration {
   Basis basis_;
   std::size_t modes_ = 0;
   std::vector<double> estimates_;
-  bool warm_ = false, narrow_ = true, fresh_start_ = false, exact_ = false;
+  bool warm_ = false, narrow_ = true, exact_ = false;
   std::size_t known_ = 0, unconverged_ = 0, checked_ = 0;
-  std::size_t late_ = 0, heard_ = 0;  // passes before witnesses come, and with them
+  std::size_t riding_ = 0;                                 // witnesses that ride along until they have seen enough
+  std::size_t late_ = 0, heard_ = 0;                       // passes before they come, and with them
+  std::uint64_t witness_stream_ = std::uint64_t{7} << 32;  // of their random numbers
   std::vector<double> residuals_, worst_;
   ValueHistory values_;
-  Eigen::VectorXd settled_;
+  Eigen::VectorXd first_;  // wanted values, and the largest of their residuals, when witnesses were last called
+  double first_worst_ = 0;
 };
 
 }  // namespace

@@ -48,8 +48,7 @@ std::optional<std::vector<double>> ValueHistory::known(const Eigen::VectorXd& va
   return {};
 }
 
-std::size_t witness_passes(const Eigen::VectorXd& values, std::size_t modes, double n) {
-  constexpr std::size_t most = 3;  // beyond this a missed pair is as good as degenerate with the bulk
+std::size_t witness_passes(const Eigen::VectorXd& values, std::size_t modes, double n, std::size_t most) {
   if (values.size() <= static_cast<Eigen::Index>(modes) || modes == 0) return 1;
   const double wanted = values(static_cast<Eigen::Index>(modes) - 1);
   const double bulk = std::max(values(values.size() / 2), 1e-300);

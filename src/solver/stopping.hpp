@@ -33,8 +33,9 @@ class ValueHistory {
 };
 
 // How many passes a random witness must ride along with a warm start before a missed eigenvalue at or above the last wanted one
-// would have shown: Chebyshev growth of its component, 1/sqrt(n) at first, over the spectrum below.
-std::size_t witness_passes(const Eigen::VectorXd& values, std::size_t modes, double n);
+// would have shown: Chebyshev growth of its component, 1/sqrt(n) at first, over the spectrum below. At most `most`: where it would take
+// more, a missed pair is as good as degenerate with the bulk.
+std::size_t witness_passes(const Eigen::VectorXd& values, std::size_t modes, double n, std::size_t most);
 
 // Size of the largest set of neighbouring values (descending) no further than `close` from one another.
 std::size_t largest_cluster(const Eigen::VectorXd& values, double close);

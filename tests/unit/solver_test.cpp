@@ -64,6 +64,19 @@ TEST_P(Solver, ClusterLargerThanTheBlock) {
   solve_diagonal(800, 60, [](std::size_t i) { return i < 40 ? 0.9 : 0.5 / static_cast<double>(i); });
 }
 
+// Copies beyond the block, with neighbours so near that they look like copies, and others that converge at once.
+TEST_P(Solver, CopiesBeyondTheBlockAmongNeighbours) {
+  for (const std::size_t copies : {30, 33, 48, 60})
+    solve_diagonal(
+        97, 48,
+        [&](std::size_t i) {
+          return i < copies ? 1.0 : i < copies + 6 ? 1.0 - std::pow(10.0, -6.0 + static_cast<double>(i - copies)) : 0.3;
+        },
+        32);
+  solve_diagonal(
+      2000, 40, [](std::size_t i) { return i < 45 ? 1.0 : 0.9 * std::pow(0.999, static_cast<double>(i)); }, 16);
+}
+
 TEST_P(Solver, DoubletsAreComplete) {
   solve_diagonal(
       600, 10, [](std::size_t i) { return std::pow(0.95, static_cast<double>(i / 2)); }, 4);
@@ -98,6 +111,24 @@ TEST_P(Solver, WarmStartThatMissesTheLargestFindsIt) {
   for (std::size_t c = 0; c < 7; ++c) host[(c + 1) * 7 + c] = 1;
   auto start = space.panel(n, 7);
   backend->upload(nullptr, host.data(), *start);
+  expect_largest(block_lanczos(space, a, options(k), nullptr, start.get()), values, k);
+}
+
+// One witness finds one direction that the start held nothing of; that it did is reason to look for more.
+TEST_P(Solver, WarmStartThatMissesSeveralFindsThemAll) {
+  const std::size_t n = 600, k = 10, missed = 5, carried = 20;
+  std::vector<double> values(n), host(n * carried, 0.0);
+  for (std::size_t i = 0; i < n; ++i)
+    values[i] = i < missed ? 1.0 : i < 40 ? 0.9 - 0.01 * static_cast<double>(i) : 1.0 / static_cast<double>(i);
+  DiagonalOperator a(space, values);
+  for (std::size_t c = 0; c < carried; ++c) {
+    host[(c + missed) * carried + c] = 1;
+    for (std::size_t i = missed; i < n; ++i) host[i * carried + c] += 1e-3 * Random(3, c).normal(i);
+  }
+  auto start = space.panel(n, carried), image = space.panel(n, carried);
+  backend->upload(nullptr, host.data(), *start);
+  a.apply(*start, *image);
+  expect_largest(block_lanczos(space, a, options(k), nullptr, start.get(), image.get()), values, k);
   expect_largest(block_lanczos(space, a, options(k), nullptr, start.get()), values, k);
 }
 
@@ -183,6 +214,76 @@ TEST_P(Solver, ExhaustedPassesAreAResult) {
   EXPECT_EQ(a.passes, 3u);
   ASSERT_EQ(spectrum.residuals.size(), 8u);
   EXPECT_GT(spectrum.residuals[0], o.tolerance);
+}
+
+// A basis that never grew to the number of modes: the pairs there are, each with its residual.
+TEST_P(Solver, FewerPassesThanModesNeedReturnWhatThereIs) {
+  std::vector<double> values(500);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = 1 / (1 + 0.01 * static_cast<double>(i));
+  DiagonalOperator a(space, values);
+  auto o = options(60);
+  o.most_passes = 1;
+  const Spectrum spectrum = block_lanczos(space, a, o);
+  EXPECT_EQ(spectrum.outcome, SolverOutcome::exhausted);
+  ASSERT_EQ(spectrum.values.size(), o.block);
+  ASSERT_EQ(spectrum.residuals.size(), o.block);
+  EXPECT_EQ(spectrum.vectors->columns(), o.block);
+  for (std::size_t j = 0; j < o.block; ++j) {
+    EXPECT_LE(spectrum.values[j], 1);
+    EXPECT_GE(spectrum.residuals[j], 1e-3);
+    EXPECT_LE(spectrum.residuals[j], 1);
+  }
+}
+
+// The whole space, and a tolerance that no arithmetic reaches: the floor, not convergence; and an end.
+TEST_P(Solver, AToleranceBelowTheArithmeticEndsAtTheFloor) {
+  for (const std::size_t n : {6, 40, 300}) {
+    const Eigen::MatrixXd random = Eigen::MatrixXd::Random(static_cast<Eigen::Index>(n), static_cast<Eigen::Index>(n));
+    DenseOperator a(space, random + random.transpose());
+    auto o = options(std::min<std::size_t>(n - 1, 20));
+    o.tolerance = 1e-30;
+    o.floor = wide ? 1e-15 : 3e-7;
+    EXPECT_NE(block_lanczos(space, a, o).outcome, SolverOutcome::converged) << n;
+  }
+}
+
+class PoisonedOperator final : public Operator {
+ public:
+  PoisonedOperator(Operator& healthy, Space& space, std::size_t pass, double poison)
+      : healthy_(healthy), space_(space), pass_(pass), poison_(poison) {}
+  std::size_t size() const override { return healthy_.size(); }
+  void apply(Columns in, Columns out) override {
+    healthy_.apply(in, out);
+    if (++passes_ != pass_) return;
+    std::vector<double> host(out.rows() * out.count);
+    space_.backend().download(nullptr, out, host.data());
+    host[host.size() / 2] = poison_;
+    space_.backend().upload(nullptr, host.data(), out);
+  }
+
+ private:
+  Operator& healthy_;
+  Space& space_;
+  std::size_t pass_, passes_ = 0;
+  double poison_;
+};
+
+TEST_P(Solver, NaNInAnyPassIsSeen) {
+  std::vector<double> values(400);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::exp(-0.02 * static_cast<double>(i));
+  DiagonalOperator a(space, values);
+  for (const bool values_only : {false, true}) {
+    auto o = options(12);
+    o.values_only = values_only;
+    const std::size_t passes = block_lanczos(space, a, o).passes;
+    for (const double poison : {std::nan(""), std::numeric_limits<double>::infinity()})
+      for (std::size_t pass = 1; pass <= passes; ++pass) {
+        PoisonedOperator poisoned(a, space, pass, poison);
+        const Spectrum spectrum = block_lanczos(space, poisoned, o);
+        EXPECT_EQ(spectrum.outcome, SolverOutcome::not_finite) << pass;
+        EXPECT_TRUE(spectrum.values.empty());
+      }
+  }
 }
 
 TEST_P(Solver, SubspaceOfADenseDiffusionOperator) {
