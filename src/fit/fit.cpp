@@ -14,6 +14,7 @@
 #include "fit/centred_source.hpp"
 #include "fit/check_options.hpp"
 #include "fit/forecast.hpp"
+#include "fit/outcome.hpp"
 #include "fit/resources.hpp"
 #include "fit/right_eigenvectors.hpp"
 #include "fit/rung_solver.hpp"
@@ -21,45 +22,6 @@
 
 namespace fd {
 namespace {
-
-// Modes that live on a few rows, and the rows (counted from 1) that carry most of them. v: rows × k, row-major.
-std::string describe_localised(const std::vector<double>& v, const std::vector<double>& support, std::size_t rows) {
-  const std::size_t k = support.size();
-  std::vector<std::size_t> where;
-  std::size_t count = 0;
-  for (std::size_t j = 0; j < k; ++j) {
-    if (support[j] >= localised_rows) continue;
-    ++count;
-    std::size_t largest = 0;
-    for (std::size_t i = 1; i < rows; ++i)
-      if (std::abs(v[i * k + j]) > std::abs(v[largest * k + j])) largest = i;
-    where.push_back(largest + 1);
-  }
-  if (count == 0) return {};
-  std::sort(where.begin(), where.end());
-  where.erase(std::unique(where.begin(), where.end()), where.end());
-  const std::size_t shown = std::min<std::size_t>(where.size(), 6);
-  return fmt::format("{} of {} modes live on fewer than {:g} rows (most of it on {} {}{})", count, k, localised_rows,
-                     where.size() == 1 ? "row" : "rows",
-                     fmt::join(where.begin(), where.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
-                     shown < where.size() ? ", ..." : "");
-}
-
-// Eigenvalues next to 1 with nothing near them below: rows that are cut off from the rest, one by one or as components. They raise the
-// Perron wall early and so hold the bandwidth down.
-std::string describe_separation(const Model& model, const std::vector<double>& support, std::size_t components) {
-  constexpr double next_to_one = 1e-4, clearly_below = 0.9;
-  std::size_t near = 0, alone = 0;
-  while (near < model.modes() && model.eigenvalues[near] > 1 - next_to_one) {
-    if (support[near] < localised_rows) ++alone;
-    ++near;
-  }
-  if (near < components || near == model.modes() || model.eigenvalues[near] > clearly_below) return {};
-  if (alone == near)
-    return fmt::format("{} nearly isolated {} the bandwidth down: leave {} out of the fit (--trim auto)", near,
-                       near == 1 ? "row holds" : "rows hold", near == 1 ? "it" : "them");
-  return fmt::format("the rows fall into {0} nearly separate components: try --components {0}", near + 1);
-}
 
 // Returns what is to be said about modes on a few rows.
 std::string assemble(Model& model, Solution& solution, Backend& backend, const Points& points) {
@@ -83,21 +45,6 @@ Table centred_table(PointSource& source, const std::vector<double>& mean, bool w
       for (std::size_t c = 0; c < source.dimension(); ++c) table.set(first + i, c, rows[i * source.dimension() + c] - mean[c]);
   });
   return table;
-}
-
-std::string describe(const Model& model, const Options& options, SolverOutcome outcome) {
-  const double worst = model.residuals.empty() ? 0 : *std::max_element(model.residuals.begin(), model.residuals.end());
-  if (outcome == SolverOutcome::converged)
-    return fmt::format("all {} residuals are below {:g}", model.modes(), options.tolerance);
-  const auto reached =
-      std::count_if(model.residuals.begin(), model.residuals.end(), [&](double r) { return r <= options.tolerance; });
-  if (outcome == SolverOutcome::floor)
-    return fmt::format(
-        "{} of {} residuals reached {:g}; the others stand at the floor of {} arithmetic (largest {:.1e}); ask for --tolerance "
-        "{:.0e} or --precision fp64",
-        reached, model.modes(), options.tolerance, traits(model.precision).name, worst, 2 * worst);
-  return fmt::format("{} of {} residuals reached {:g} when the passes ran out (largest {:.1e}); raise --max-passes or --basis",
-                     reached, model.modes(), options.tolerance, worst);
 }
 
 constexpr std::size_t worth_forecasting = 8192;  // rows: below, a fit is over before it has been measured
@@ -153,12 +100,12 @@ Model fit_all_rows(PointSource& source, const Options& wishes) {
   model.columns = final.columns;
   const std::string localised = assemble(model, final.solution, *backend, final.rung->points());
   const SolverOutcome outcome = final.solution.spectrum.outcome;
-  model.outcome = describe(model, options, outcome);
-  if (!final.verdict.empty()) model.outcome = final.verdict + "; " + model.outcome;
-  if (!localised.empty()) model.outcome += "; " + localised;
-  const std::string separation = describe_separation(model, final.solution.support, potential.components);
-  if (!separation.empty()) model.outcome += "; " + separation;
-  model.converged = outcome == SolverOutcome::converged && final.admissible;
+  const std::string pieces =
+      options.beta ? describe_ones(model) : describe_separation(model, final.solution.support, potential.components);
+  for (const std::string& part :
+       {final.verdict, describe_residuals(model, options, outcome), describe_small(model, options), localised, pieces})
+    if (!part.empty()) model.outcome += (model.outcome.empty() ? "" : "; ") + part;
+  model.converged = outcome == SolverOutcome::converged && final.admissible && trustworthy(model);
   final.rung.reset();
   if (options.keep_points) model.points = centred_table(source, summary.mean, traits(model.precision).wide_panels);
   model.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();

@@ -1,0 +1,108 @@
+#include "fit/outcome.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/worst.hpp"
+#include "fit/rung_solver.hpp"
+#include "flow/potential.hpp"
+
+namespace fd {
+namespace {
+
+// As many eigenvalues as cannot be told from 1: within the precision's own uncertainty of it.
+std::size_t ones(const Model& model) {
+  const double gap = wall_gap(model.precision, PotentialRules{});
+  return static_cast<std::size_t>(
+      std::count_if(model.eigenvalues.begin(), model.eigenvalues.end(), [&](double value) { return value >= 1 - gap; }));
+}
+
+}  // namespace
+
+bool trustworthy(const Model& model) {
+  return ones(model) < model.modes() && model.perron_residual <= traits(model.precision).row_error;
+}
+
+std::string describe_residuals(const Model& model, const Options& options, SolverOutcome outcome) {
+  double worst = 0;
+  for (const double residual : model.residuals) worst = worse(worst, residual);
+  std::string text;
+  if (model.modes() < options.modes) text = fmt::format("only {} of {} modes were found; ", model.modes(), options.modes);
+  if (outcome == SolverOutcome::converged)
+    return text + fmt::format("all {} residuals are below {:g}", model.modes(), options.tolerance);
+  const auto reached =
+      std::count_if(model.residuals.begin(), model.residuals.end(), [&](double r) { return r <= options.tolerance; });
+  text += fmt::format("{} of {} residuals reached {:g}", reached, model.modes(), options.tolerance);
+  if (outcome == SolverOutcome::floor)
+    return text + fmt::format("; the others stand at the floor of {} arithmetic (largest {:.1e}); ask for --tolerance {:.0e}{}",
+                              traits(model.precision).name, worst, 2 * worst,
+                              traits(model.precision).wide_panels ? "" : " or --precision fp64");
+  return text + fmt::format(" when the passes ran out (largest {:.1e}); raise --max-passes or --basis", worst);
+}
+
+std::string describe_small(const Model& model, const Options& options) {
+  std::size_t first = model.modes();
+  while (first > 0 && std::abs(model.eigenvalues[first - 1]) <= options.tolerance &&
+         model.residuals[first - 1] <= options.tolerance)
+    --first;
+  if (first == model.modes()) return {};
+  const std::string which = first + 1 == model.modes() ? fmt::format("eigenvalue {} is", first + 1)
+                                                       : fmt::format("eigenvalues {} to {} are", first + 1, model.modes());
+  return fmt::format(
+      "{} within the tolerance of zero: nothing else is known of {} modes (ask for {}, or for a smaller --tolerance)", which,
+      first + 1 == model.modes() ? "its" : "their", first > 0 ? fmt::format("{} modes", first) : "a larger --beta");
+}
+
+std::string describe_ones(const Model& model) {
+  const std::size_t count = ones(model);
+  if (count == 0) return {};
+  if (count == model.modes())
+    return fmt::format(
+        "all {} eigenvalues are 1 as far as {} can tell: at this bandwidth the rows fall apart, and the modes are an arbitrary "
+        "choice; "
+        "use a smaller beta",
+        count, traits(model.precision).name);
+  return fmt::format(
+      "{} of {} eigenvalues {} 1 as far as {} can tell: the rows fall into {} pieces that this bandwidth does not connect", count,
+      model.modes(), count == 1 ? "is" : "are", traits(model.precision).name, count + 1);
+}
+
+std::string describe_localised(const std::vector<double>& v, const std::vector<double>& support, std::size_t rows) {
+  const std::size_t k = support.size();
+  std::vector<std::size_t> where;
+  std::size_t count = 0;
+  for (std::size_t j = 0; j < k; ++j) {
+    if (support[j] >= localised_rows) continue;
+    ++count;
+    std::size_t largest = 0;
+    for (std::size_t i = 1; i < rows; ++i)
+      if (std::abs(v[i * k + j]) > std::abs(v[largest * k + j])) largest = i;
+    where.push_back(largest + 1);
+  }
+  if (count == 0) return {};
+  std::sort(where.begin(), where.end());
+  where.erase(std::unique(where.begin(), where.end()), where.end());
+  const std::size_t shown = std::min<std::size_t>(where.size(), 6);
+  return fmt::format("{} of {} modes live on fewer than {:g} rows (most of it on {} {}{})", count, k, localised_rows,
+                     where.size() == 1 ? "row" : "rows",
+                     fmt::join(where.begin(), where.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+                     shown < where.size() ? ", ..." : "");
+}
+
+std::string describe_separation(const Model& model, const std::vector<double>& support, std::size_t components) {
+  constexpr double next_to_one = 1e-4, clearly_below = 0.9;
+  std::size_t near = 0, alone = 0;
+  while (near < model.modes() && model.eigenvalues[near] > 1 - next_to_one) {
+    if (support[near] < localised_rows) ++alone;
+    ++near;
+  }
+  if (near < components || near == model.modes() || model.eigenvalues[near] > clearly_below) return {};
+  if (alone == near)
+    return fmt::format("{} nearly isolated {} the bandwidth down: leave {} out of the fit (--trim auto)", near,
+                       near == 1 ? "row holds" : "rows hold", near == 1 ? "it" : "them");
+  return fmt::format("the rows fall into {0} nearly separate components: try --components {0}", near + 1);
+}
+
+}  // namespace fd

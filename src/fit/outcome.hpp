@@ -1,0 +1,36 @@
+// What is said about a finished fit: what its numbers are worth, in sentences for a human. Each is empty where there is nothing to say.
+//
+// Knows the model and what the solve made of it; decides nothing but `trustworthy`.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <flashdiffusion/model.hpp>
+
+#include "solver/block_lanczos.hpp"
+
+namespace fd {
+
+// Whether the pairs are what was asked for, residuals apart: not all of them an arbitrary choice among copies of 1, and of a kernel whose
+// arithmetic kept its promise.
+bool trustworthy(const Model& model);
+
+// How many residuals reached the tolerance, how many pairs there are, and what kept the others from it.
+std::string describe_residuals(const Model& model, const Options& options, SolverOutcome outcome);
+
+// Converged eigenvalues no larger than the tolerance: their size is not known, nor are their modes.
+std::string describe_small(const Model& model, const Options& options);
+
+// Eigenvalues that the precision cannot tell from 1.
+std::string describe_ones(const Model& model);
+
+// Modes that live on a few rows, and the rows (counted from 1) that carry most of them. v: rows × k, row-major.
+std::string describe_localised(const std::vector<double>& v, const std::vector<double>& support, std::size_t rows);
+
+// Eigenvalues next to 1 with nothing near them below: rows that are cut off from the rest, one by one or as components. They bring the
+// bandwidth at which the rows fall apart closer and so hold the chosen one down.
+std::string describe_separation(const Model& model, const std::vector<double>& support, std::size_t components);
+
+}  // namespace fd
