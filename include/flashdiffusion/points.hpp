@@ -6,6 +6,8 @@
 #include <variant>
 #include <vector>
 
+#include <flashdiffusion/error.hpp>
+
 namespace fd {
 
 // Rows in the caller's memory; not owned. float or double.
@@ -17,6 +19,10 @@ class PointsView {
 
   std::size_t rows() const { return rows_; }
   std::size_t dimension() const { return dimension_; }
+  // A null pointer to rows that ought to be there.
+  bool missing() const {
+    return rows_ > 0 && dimension_ > 0 && std::visit([](auto data) { return data == nullptr; }, data_);
+  }
 
   // Copies rows [first, first + count) to `out`, count × dimension.
   void read(std::size_t first, std::size_t count, double* out) const {
@@ -46,7 +52,10 @@ class PointSource {
 
 class ViewSource final : public PointSource {
  public:
-  explicit ViewSource(PointsView view) : view_(view) {}
+  explicit ViewSource(PointsView view) : view_(view) {
+    if (view.missing())
+      throw Error(Failure::misuse, "the pointer to the points is null", "pass the address of rows × dimension values");
+  }
   std::size_t rows() const override { return view_.rows(); }
   std::size_t dimension() const override { return view_.dimension(); }
   void read(std::size_t first, std::size_t count, double* out) override { view_.read(first, count, out); }

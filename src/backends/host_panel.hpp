@@ -9,7 +9,7 @@ namespace fd {
 template <class T>
 class HostPanel final : public Panel {
  public:
-  HostPanel(std::size_t rows, std::size_t columns) : Panel(rows, columns), values(rows * columns) {}
+  HostPanel(std::size_t rows, std::size_t columns) : Panel(rows, columns), values(product_of(rows, columns)) {}
   AlignedBuffer<T> values;
 };
 

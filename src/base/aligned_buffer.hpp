@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #if defined(__linux__)
 #include <sys/mman.h>
@@ -17,6 +18,12 @@
 #include <flashdiffusion/error.hpp>
 
 namespace fd {
+
+// a b c, or the largest there is where that does not fit: an allocation of so many then fails.
+inline std::size_t product_of(std::size_t a, std::size_t b, std::size_t c = 1) {
+  const std::size_t ab = b != 0 && a > SIZE_MAX / b ? SIZE_MAX : a * b;
+  return c != 0 && ab > SIZE_MAX / c ? SIZE_MAX : ab * c;
+}
 
 template <class T>
 class AlignedBuffer {
@@ -27,11 +34,18 @@ class AlignedBuffer {
   explicit AlignedBuffer(std::size_t size) : size_(size) {
     if (size == 0) return;
     const bool representable = size <= SIZE_MAX / sizeof(T) / 2;
-    const std::size_t bytes = size * sizeof(T);
-    if (representable) data_ = bytes >= 2 * huge_page ? map(bytes) : allocate(bytes);
+    if (representable) data_ = size * sizeof(T) >= 2 * huge_page ? map(size * sizeof(T)) : allocate(size * sizeof(T));
     if (!data_)
-      throw Error(Failure::memory, "could not allocate " + std::to_string(bytes >> 20) + " MiB",
+      throw Error(Failure::memory,
+                  "could not allocate " + (representable ? std::to_string(size * sizeof(T) >> 20) + " MiB" : "more than there can be"),
                   "use fewer points or modes, or a smaller --memory");
+  }
+  // What was moved from is empty.
+  AlignedBuffer(AlignedBuffer&& other) noexcept : data_(std::move(other.data_)), size_(std::exchange(other.size_, 0)) {}
+  AlignedBuffer& operator=(AlignedBuffer&& other) noexcept {
+    data_ = std::move(other.data_);
+    size_ = std::exchange(other.size_, 0);
+    return *this;
   }
 
   T* data() { return data_.get(); }

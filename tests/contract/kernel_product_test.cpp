@@ -7,29 +7,17 @@
 #include <memory>
 #include <vector>
 
-#include "device/backend.hpp"
+#include "contract/every_backend.hpp"
 #include "support/datasets.hpp"
+#include "support/worst_cases.hpp"
 
 namespace fd::test {
 namespace {
 
-struct Case {
-  std::string isa;
-  Precision precision;
-};
-
-std::vector<Case> all_cases() {
-  std::vector<Case> cases;
-  for (const auto& isa : instruction_sets())
-    for (const Precision precision : {Precision::fp32, Precision::fp64, Precision::tf32, Precision::bf16})
-      cases.push_back({isa, precision});
-  return cases;
-}
-
 class KernelProduct : public testing::TestWithParam<Case> {
  protected:
-  std::unique_ptr<Backend> tested = make_backend({"cpu", GetParam().isa, 2});
-  std::unique_ptr<Backend> oracle = make_backend({"reference", "", 1});
+  std::unique_ptr<Backend> tested = GetParam().make();
+  std::unique_ptr<Backend> oracle = make_oracle();
   Precision precision = GetParam().precision;
 
   static std::vector<double> weights(std::size_t rows, std::size_t columns, Precision precision) {
@@ -75,8 +63,9 @@ class KernelProduct : public testing::TestWithParam<Case> {
     auto scale = run(*oracle, x, z, beta, size, columns, precision);
     if (z == nullptr)
       for (std::size_t i = 0; i < scale.size(); ++i) scale[i] += size[i];
-    double worst = 0;
-    for (std::size_t i = 0; i < got.size(); ++i) worst = std::max(worst, std::abs(got[i] - want[i]) / (scale[i] + 1e-30));
+    double worst = 0;  // a NaN stays
+    for (std::size_t i = 0; i < got.size(); ++i)
+      if (const double error = std::abs(got[i] - want[i]) / (scale[i] + 1e-30); !(error <= worst)) worst = error;
     EXPECT_LE(worst, traits(precision).row_error)
         << what << ": rows " << x.rows << ", dimension " << x.dimension << ", columns " << columns << ", beta " << beta;
   }
@@ -190,8 +179,26 @@ TEST_P(KernelProduct, EveryPassTellsThatItIsOver) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Everywhere, KernelProduct, testing::ValuesIn(all_cases()),
-                         [](const auto& info) { return info.param.isa + "_" + std::string(traits(info.param.precision).name); });
+// Roundings that are the same in every column, or for every pair of rows, must not add up.
+TEST_P(KernelProduct, WorstCasesOfRounding) {
+  for (const auto& [name, x] : worst_cases())
+    for (const double norm : {0.7, 1.3, 2.1, 2.7, 3.1, 3.7, 4.3, 5.3, 6.7}) compare(x, nullptr, beta_for_norm(x, norm), 2, name);
+  const Dataset x = hadamard(100, 512), z = hadamard(128, 512);
+  for (const double norm : {1.3, 2.7, 4.3, 6.7}) compare(x, &z, beta_for_norm(x, norm), 2, "Hadamard, rectangular");
+}
+
+// Rows far from all others, too few for a panel of their own.
+TEST_P(KernelProduct, FewRowsFarAway) {
+  for (const std::size_t few : {1, 5, 20}) {
+    Dataset x = gaussian(300, 3);
+    for (std::size_t i = 0; i < few; ++i) x.x[i * 3 + 1] += 1e4;
+    for (const double beta : {0.1, 1.0, 10.0}) compare(x, nullptr, beta, 2, "few rows far away");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Everywhere, KernelProduct,
+                         testing::ValuesIn(every_backend({Precision::fp32, Precision::fp64, Precision::tf32, Precision::bf16})),
+                         [](const auto& info) { return info.param.name(); });
 
 }  // namespace
 }  // namespace fd::test

@@ -7,27 +7,15 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "device/backend.hpp"
+#include "contract/every_backend.hpp"
 
 namespace fd::test {
 namespace {
 
-struct Case {
-  std::string isa;
-  Precision precision;
-};
-
-std::vector<Case> all_cases() {
-  std::vector<Case> cases;
-  for (const auto& isa : instruction_sets())
-    for (const Precision precision : {Precision::fp32, Precision::fp64}) cases.push_back({isa, precision});
-  return cases;
-}
-
 class TallBlock : public testing::TestWithParam<Case> {
  protected:
-  std::unique_ptr<Backend> tested = make_backend({"cpu", GetParam().isa, 2});
-  std::unique_ptr<Backend> oracle = make_backend({"reference", "", 1});
+  std::unique_ptr<Backend> tested = GetParam().make();
+  std::unique_ptr<Backend> oracle = make_oracle();
   Precision precision = GetParam().precision;
   double unit = precision == Precision::fp64 ? 1.2e-16 : 6e-8;
 
@@ -121,8 +109,8 @@ TEST_P(TallBlock, UploadAndDownloadKeepTheOrderOfTheSource) {
   EXPECT_EQ(column, back);
 }
 
-INSTANTIATE_TEST_SUITE_P(Everywhere, TallBlock, testing::ValuesIn(all_cases()),
-                         [](const auto& info) { return info.param.isa + "_" + std::string(traits(info.param.precision).name); });
+INSTANTIATE_TEST_SUITE_P(Everywhere, TallBlock, testing::ValuesIn(every_backend({Precision::fp32, Precision::fp64})),
+                         [](const auto& info) { return info.param.name(); });
 
 }  // namespace
 }  // namespace fd::test

@@ -11,22 +11,32 @@
 // with s_i; weights shrink to 2^-31, so those below 1e-28 lose digits in fp32.
 //
 // The difference form sum (x_i - x_j)^2 does not cancel, but coordinates are rounded relative to the panel's radius R: its error is
-// about eps * R * |x_i - x_j|, with |x_i - x_j| up to 5 where entries matter. fp32: R <= 12 keeps 2e-6. Beyond that coordinates are
-// taken as sums of two floats. (Points given in fp64 are no better than fp64: there is no third form for it.)
+// about eps * R * |x_i - x_j|, with |x_i - x_j| up to 5 where entries matter. fp32: R <= 12 keeps 2e-6; fp64: R <= 128 keeps 5e-14. Beyond
+// that, as in a panel that holds rows of clusters far apart, coordinates are taken as sums of two numbers.
 //
 // Fixed point, for the promises that fp32 keeps a thousandfold: coordinates as 16-bit multiples of h = 2^(-f/2), so that products and
-// sums are exact and t has f bits behind the point. What is computed is the kernel of points moved by up to h/2 a coordinate; the
-// error of an entry is ln 2 |x_i - x_j| times the moves' component along x_i - x_j, h/sqrt(6) in the mean square. Four standard
-// deviations of it at a distance of 4, where most of a row's mass lies, make 4.5 h. In the norm much less is left: M with entries
-// M_ij (x_i - x_j) is the derivative of M's Gaussian transform, at most 1/2, and the moves are random, so the kernel is off by 0.2 to
-// 0.3 h (as measured on tori, planes and normal samples in 50 dimensions), and by what the polynomial for 2^f is off.
+// sums are exact and t has f bits behind the point. Before it is rounded, coordinate c of all points is moved by the same u_c, random in
+// [-h/2, h/2): distances do not change, equal coordinates stay equal, and the difference d_c of two coordinates is rounded to one of its two
+// neighbouring multiples of h with an error e_c whose mean over u_c is zero, independently from coordinate to coordinate. So whatever the points
+// (with the same roundings in every column their errors would add up), t is off by the sum of d_c e_c, which by Hoeffding's lemma is
+// sub-Gaussian with sigma = h |x_i - x_j| / 2, and by sum e_c^2 / 2, about D h^2 / 8 at most. An average of such errors, be it over a row of
+// K |W| or of P, is sub-Gaussian with the average of the sigmas: sigma = ln 2 (h/2) r for an average distance r. A row of K |W| is off by
+// more than 4 sigma with a probability below 2 exp(-8) = 7e-4, where all fractions are at their worst.
+//
+// The average distance r of a row that holds its own point, at a weight no smaller than those of its N neighbours, is largest where all
+// of them are at one distance (mean_distance). A row of a rectangular product need not hold a near point: r is the largest distance there is.
+//
+// In the norm: with M similar to the row-stochastic P and its entries off by the factors 1 + eta_ij, |M - M~| is at most the largest row sum of
+// P_ij |eta_ij|. One row's is beyond c sigma with a probability of at most 2 exp(-c^2/2), so none of N is, with a probability of 0.999, for
+// c^2 = 2 ln(2000 N). (On tori, planes and normal samples, whose roundings are unrelated, it is 0.2 to 0.3 h: a fortieth of this.)
 //
 // Sums of two 16-bit floats (8 bits each), for the same promises where a machine multiplies tiles of them: a coordinate is off by 2^-18 of
-// itself at most, and so is x.y for leaving out low.low, so that the three together are at most 3 2^-18 |x| |y|.
+// itself at most, a distance by 2^-18 (|x| + |y|), and x.y by 2^-18 |x| |y| for leaving out low.low: no more, whatever the points.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "kernel/gaussian.hpp"
 
@@ -45,7 +55,7 @@ struct Accuracy<float> {
 template <>
 struct Accuracy<double> {
   static constexpr double cancellation = 512;
-  static constexpr double radius = 1e300;
+  static constexpr double radius = 128;
   static constexpr double relevant = 50;
 };
 
@@ -57,23 +67,55 @@ struct Coding {
   bool operator==(const Coding&) const = default;
 };
 
-// The error of an entry of the kernel in sums of two 16-bit floats.
-inline double split_error(double norm) { return 3 * std::exp2(-18) * 0.6932 * norm * norm; }
+// What the points of a product, scaled for its bandwidth, are bounded by.
+struct Bounds {
+  double norm;        // of a row
+  double coordinate;  // its size
+  double distance;    // on the average over the mass of a row of the product
+  double dimension;
+};
 
-// `few`, where points no further than `norm` from the origin keep the promise in it; else floats.
-inline Coding coding_for(Numbers few, double norm, double row_error) {
-  if (few == Numbers::floats || norm * norm > Accuracy<float>::cancellation) return {};
-  if (few == Numbers::split) return split_error(norm) <= row_error ? Coding{few} : Coding{};
-  constexpr double largest = 32000;  // of 2^15, so that the square of a norm is below 2^31 with the roundings of 10^5 coordinates
-  const int bits = std::min(30, static_cast<int>(std::floor(2 * std::log2(largest / std::max(norm, 1e-3)))));
-  return bits >= 23 && 4.5 * std::exp2(-0.5 * bits) <= row_error ? Coding{few, bits} : Coding{};
+// The largest sum r_j k_j / (1 + sum k_j) over N neighbours with k = 2^(-r^2/2). It is stationary where r (r - mean) = log2 e for each of them: all
+// are at the same distance r, the mean is r - log2 e / r, and N 2^(-r^2/2) = r^2 ln 2 - 1.
+inline double mean_distance(double neighbours) {
+  constexpr double log2e = std::numbers::log2e, step = 1.0 / 64;
+  double r = std::sqrt(log2e);
+  while (std::exp2(r * r / 2) * (r * r / log2e - 1) < neighbours) r += step;
+  return r - log2e / r;
 }
 
-// In the norm of a normalised kernel.
-inline double coding_error(Coding coding, double norm) {
+// Sigma of the error of an average over the mass of a row, in fixed point, and what is no matter of chance.
+inline double fixed_sigma(int fraction_bits, const Bounds& bounds) {
+  return std::numbers::ln2 / 2 * std::exp2(-0.5 * fraction_bits) * bounds.distance;
+}
+inline double fixed_bias(int fraction_bits, const Bounds& bounds) {
+  return std::numbers::ln2 / 4 * std::exp2(-fraction_bits) * bounds.dimension + FixedExp2::error;
+}
+
+inline double split_error(const Bounds& bounds) {
+  return std::numbers::ln2 * std::exp2(-18) * bounds.norm * (2 * bounds.distance + bounds.norm);
+}
+
+// `few`, where it keeps the promise for points within the bounds; else floats, which keep every promise that is not much looser than theirs.
+inline Coding coding_for(Numbers few, const Bounds& bounds, double row_error) {
+  if (few == Numbers::floats || row_error < 100 * FixedExp2::error) return {};
+  if (!(bounds.norm * bounds.norm <= Accuracy<float>::cancellation)) return {};
+  if (few == Numbers::split) return split_error(bounds) <= row_error ? Coding{few} : Coding{};
+  // In units of h a coordinate is below 2^15 and the square of a norm below 2^31, with a rounding and u_c in each coordinate.
+  const double unit = std::min((46340 - std::sqrt(bounds.dimension)) / std::max(bounds.norm, 1e-3),
+                               (32767 - 1) / std::max(bounds.coordinate, 1e-3));
+  const int bits = std::min(30, static_cast<int>(std::floor(2 * std::log2(std::max(unit, 1.0)))));
+  constexpr int least = 23;  // those of a float
+  return bits >= least && 4 * fixed_sigma(bits, bounds) + fixed_bias(bits, bounds) <= row_error ? Coding{few, bits} : Coding{};
+}
+
+// In the norm of a normalised kernel of so many rows.
+inline double coding_error(Coding coding, const Bounds& bounds, double rows) {
   switch (coding.numbers) {
-    case Numbers::fixed: return 0.5 * std::exp2(-0.5 * coding.fraction_bits) + FixedExp2::error;
-    case Numbers::split: return split_error(norm);
+    case Numbers::fixed:
+      return std::sqrt(2 * std::log(2000 * rows)) * fixed_sigma(coding.fraction_bits, bounds) +
+             fixed_bias(coding.fraction_bits, bounds);
+    case Numbers::split: return split_error(bounds);
     default: return 0;
   }
 }

@@ -46,7 +46,11 @@ class Core {
 
   cpu::Coding coding(double beta, const CpuPoints<T>& x, const CpuPoints<T>& z, std::optional<Precision> enough) const {
     const double own = traits(x.precision()).row_error, permitted = enough ? std::max(own, traits(*enough).row_error) : own;
-    return cpu::coding_for(kernels_.few, std::max(x.norm(beta), z.norm(beta)), permitted);
+    return cpu::coding_for(kernels_.few, bounds(beta, x, z), permitted);
+  }
+
+  double roughness(double beta, const CpuPoints<T>& x, Precision enough) const {
+    return cpu::coding_error(coding(beta, x, x, enough), bounds(beta, x, x), static_cast<double>(x.rows()));
   }
 
   Eigen::MatrixXd gram(Columns a_columns, Columns b_columns) {
@@ -116,6 +120,13 @@ class Core {
  private:
   using Packed = std::pair<const cpu::PackedPoints<T>&, const cpu::PackedPoints<T>&>;
 
+  // A symmetric product's rows hold their own point.
+  static cpu::Bounds bounds(double beta, const CpuPoints<T>& x, const CpuPoints<T>& z) {
+    const double norm = std::max(x.norm(beta), z.norm(beta));
+    const double distance = &x == &z ? std::min(2 * norm, cpu::mean_distance(static_cast<double>(x.rows()))) : 2 * norm;
+    return {norm, std::max(x.coordinate(beta), z.coordinate(beta)), distance, static_cast<double>(x.dimension())};
+  }
+
   // In fixed point where that keeps the promise; relative to local centres where either wants them.
   Packed packed(double beta, const CpuPoints<T>& x, const CpuPoints<T>& z, std::optional<Precision> enough) {
     if (const cpu::Coding few = coding(beta, x, z, enough); few.numbers != cpu::Numbers::floats)
@@ -173,7 +184,7 @@ class CpuBackend final : public Backend {
   double roughness(double beta, const Points& x, Precision enough) const override {
     const PrecisionTraits &own = traits(x.precision()), &looser = traits(enough);
     if (own.wide_panels || own.row_error >= looser.row_error) return 0;
-    return cpu::coding_error(single_.coding(beta, as<float>(x), as<float>(x), enough), as<float>(x).norm(beta));
+    return single_.roughness(beta, as<float>(x), enough);
   }
   void mass(double beta, const Points& x, Columns y, Watch* watch) override {
     if (is_double(y)) double_.mass(beta, as<double>(x), y, watch);

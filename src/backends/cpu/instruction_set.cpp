@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdlib>
-#include <mutex>
 
 #include <hwy/targets.h>
 
@@ -61,15 +60,8 @@ ChosenKernels choose_kernels(std::string isa) {
   for (const Name& one : names) {
     if (isa != one.name) continue;
     if (!one.is_here()) break;
-    // Highway's choice is one for the process; it is made, read and undone under a lock, so back-ends may differ.
-    static std::mutex lock;
-    const std::lock_guard guard(lock);
-    hwy::SetSupportedTargetsForTest(one.target);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-    ChosenKernels chosen{isa, chosen_kernels(static_cast<const float*>(nullptr)),
-                         chosen_kernels(static_cast<const double*>(nullptr))};
-    hwy::SetSupportedTargetsForTest(0);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+    ChosenKernels chosen{isa, kernels_of(one.target, static_cast<const float*>(nullptr)),
+                         kernels_of(one.target, static_cast<const double*>(nullptr))};
     if (one.amx) chosen.f32 = with_amx(*chosen.f32);
     return chosen;
   }

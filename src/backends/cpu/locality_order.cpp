@@ -6,36 +6,47 @@
 namespace fd::cpu {
 namespace {
 
-template <class T>
-std::size_t widest_coordinate(const T* x, std::size_t dimension, const std::size_t* first, const std::size_t* last) {
-  std::vector<T> low(x + *first * dimension, x + (*first + 1) * dimension), high = low;
-  for (auto row = first; row != last; ++row)
-    for (std::size_t c = 0; c < dimension; ++c) {
-      low[c] = std::min(low[c], x[*row * dimension + c]);
-      high[c] = std::max(high[c], x[*row * dimension + c]);
-    }
-  std::size_t widest = 0;
-  for (std::size_t c = 1; c < dimension; ++c)
-    if (high[c] - low[c] > high[widest] - low[widest]) widest = c;
-  return widest;
-}
-
 constexpr std::size_t gap_search_most = 2048;  // a gap that would end inside a panel shows in a range of this size or smaller
-constexpr double gap_factor = 20;              // a gap this many times wider than all the rest of the range is worth a cut
+constexpr double gap_factor = 20;              // two clusters whose gap is this many times wider than either are worth a cut
 
-struct Range {
-  std::size_t first, last;
+// The coordinate in which some rows extend furthest, and how far.
+template <class T>
+class Widest {
+ public:
+  Widest(const T* x, std::size_t dimension) : x_(x), dimension_(dimension), low_(dimension), high_(dimension) {}
+
+  void measure(const std::size_t* first, const std::size_t* last) {
+    std::copy_n(x_ + *first * dimension_, dimension_, low_.begin());
+    high_ = low_;
+    for (auto row = first + 1; row < last; ++row) {
+      const T* at = x_ + *row * dimension_;
+      for (std::size_t c = 0; c < dimension_; ++c) {
+        low_[c] = std::min(low_[c], at[c]);
+        high_[c] = std::max(high_[c], at[c]);
+      }
+    }
+    coordinate = 0;
+    extent = 0;
+    for (std::size_t c = 0; c < dimension_; ++c)
+      if (const double one = static_cast<double>(high_[c]) - static_cast<double>(low_[c]); one > extent) {
+        coordinate = c;
+        extent = one;
+      }
+  }
+
+  std::size_t coordinate = 0;
+  double extent = 0;
+
+ private:
+  const T* x_;
+  std::size_t dimension_;
+  std::vector<T> low_, high_;
 };
 
-// The place behind a dominating gap of the sorted range, or `first` where there is none.
-template <class Value>
-std::size_t place_behind_gap(Range range, Value&& value) {
-  const double extent = value(range.last - 1) - value(range.first);
-  for (std::size_t i = range.first + 1; i < range.last; ++i) {
-    const double gap = value(i) - value(i - 1);
-    if (gap > gap_factor * (extent - gap)) return i;
-  }
-  return range.first;
+// How many of `size` rows go to the left half: whole panels, but where two panels are left they share the rows.
+std::size_t half_of(std::size_t size, std::size_t most) {
+  const std::size_t panels = (size + most - 1) / most;
+  return panels == 2 ? (size + 1) / 2 : panels / 2 * most;
 }
 
 }  // namespace
@@ -47,33 +58,49 @@ LocalityOrder locality_order(const T* x, std::size_t rows, std::size_t dimension
   order.resize(rows);
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto at = [&](std::size_t i) { return order.begin() + static_cast<std::ptrdiff_t>(i); };
+  Widest<T> widest(x, dimension), side(x, dimension);
+  const auto extent_of = [&](std::size_t first, std::size_t last) {
+    side.measure(order.data() + first, order.data() + last);
+    return side.extent;
+  };
+  struct Range {
+    std::size_t first, last;
+  };
   std::vector<Range> open = {{0, rows}};
   while (!open.empty()) {  // depth first, left to right: panels come out in order
-    const Range range = open.back();
+    const auto [first, last] = open.back();
     open.pop_back();
-    const std::size_t size = range.last - range.first;
-    const std::size_t c = size > 2 ? widest_coordinate(x, dimension, order.data() + range.first, order.data() + range.last) : 0;
+    const std::size_t size = last - first, least = most / 2;
+    const bool search = size <= gap_search_most && size >= 2 * least;
+    if (search || size > most) widest.measure(order.data() + first, order.data() + last);
+    const std::size_t c = widest.coordinate;
+    const auto value = [&](std::size_t i) { return static_cast<double>(x[order[i] * dimension + c]); };
     // ties are broken by row number: the order is a function of the data alone
     const auto before = [&](std::size_t a, std::size_t b) {
       const T u = x[a * dimension + c], v = x[b * dimension + c];
       return u != v ? u < v : a < b;
     };
-    std::size_t cut = range.first;
-    if (size > 2 && size <= gap_search_most) {
-      std::sort(at(range.first), at(range.last), before);
-      cut = place_behind_gap(range, [&](std::size_t i) { return static_cast<double>(x[order[i] * dimension + c]); });
+    std::size_t cut = first;
+    if (search && widest.extent > 0) {
+      std::sort(at(first), at(last), before);
+      // the widest gap that leaves half a panel on either side
+      std::size_t gap = first + least;
+      for (std::size_t i = gap + 1; i + least <= last; ++i)
+        if (value(i) - value(i - 1) > value(gap) - value(gap - 1)) gap = i;
+      const double tight = (value(gap) - value(gap - 1)) / gap_factor;
+      if (widest.extent - gap_factor * tight < tight && extent_of(first, gap) < tight && extent_of(gap, last) < tight) cut = gap;
     }
-    if (cut == range.first && size <= most) {
-      std::sort(at(range.first), at(range.last));
-      result.first_row.push_back(range.first);
+    if (cut == first && size <= most) {
+      std::sort(at(first), at(last));
+      result.first_row.push_back(first);
       continue;
     }
-    if (cut == range.first) {
-      cut = range.first + (size + most - 1) / most / 2 * most;
-      std::nth_element(at(range.first), at(cut), at(range.last), before);
+    if (cut == first) {
+      cut = first + half_of(size, most);
+      std::nth_element(at(first), at(cut), at(last), before);
     }
-    open.push_back({cut, range.last});
-    open.push_back({range.first, cut});
+    open.push_back({cut, last});
+    open.push_back({first, cut});
   }
   result.first_row.push_back(rows);
   return result;

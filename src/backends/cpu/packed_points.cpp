@@ -2,24 +2,36 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
+
+#include <flashdiffusion/error.hpp>
 
 #include "backends/cpu/accuracy.hpp"
+#include "backends/cpu/exact_sum.hpp"
 #include "backends/cpu/locality_order.hpp"
 #include "base/pieces.hpp"
 #include "kernel/gaussian.hpp"
 
 namespace fd::cpu {
+namespace {
+
+template <class T>
+constexpr bool is_wide = std::is_same_v<T, double>;
+
+}  // namespace
+
 template <class T>
 CpuPoints<T>::CpuPoints(PointSource& centred, Precision precision)
     : rows_(centred.rows()), dimension_(centred.dimension()), precision_(precision) {
   {
-    std::vector<T> flat(rows_ * dimension_);
+    AlignedBuffer<T> flat(product_of(rows_, dimension_));
     in_pieces(centred, [&](std::size_t first, std::size_t count, const double* rows) {
       for (std::size_t i = 0; i < count; ++i) {
         double square = 0;
         for (std::size_t c = 0; c < dimension_; ++c) {
           flat[(first + i) * dimension_ + c] = static_cast<T>(rows[i * dimension_ + c]);
           square += rows[i * dimension_ + c] * rows[i * dimension_ + c];
+          largest_coordinate_ = std::max(largest_coordinate_, std::abs(rows[i * dimension_ + c]));
         }
         largest_square_ = std::max(largest_square_, square);
       }
@@ -40,13 +52,17 @@ CpuPoints<T>::CpuPoints(PointSource& centred, Precision precision)
   std::vector<std::size_t> place(rows_);  // panel * 48 + row in the panel
   for (std::size_t p = 0; p < panels_; ++p)
     for (std::size_t i = first_row_[p]; i < first_row_[p + 1]; ++i) place[order_[i]] = p * panel_rows + i - first_row_[p];
-  offset_ = AlignedBuffer<double>(panels_ * dimension_ * panel_rows);
+  offset_ = AlignedBuffer<double>(product_of(panels_, dimension_, panel_rows));
+  if (is_wide<T>) offset_low_ = AlignedBuffer<float>(panels_ * dimension_ * panel_rows);
   in_pieces(centred, [&](std::size_t first, std::size_t count, const double* rows) {
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t at = place[first + i], p = at / panel_rows, r = at % panel_rows;
-      double* panel = offset_.data() + p * dimension_ * panel_rows;
-      for (std::size_t c = 0; c < dimension_; ++c)
-        panel[c * panel_rows + r] = rows[i * dimension_ + c] - centre_[p * dimension_ + c];
+      for (std::size_t c = 0; c < dimension_; ++c) {
+        const auto [high, low] = exact_sum(rows[i * dimension_ + c], -centre_[p * dimension_ + c]);
+        const std::size_t to = (p * dimension_ + c) * panel_rows + r;
+        offset_[to] = high;
+        if (is_wide<T>) offset_low_[to] = static_cast<float>(low);
+      }
     }
   });
 }
@@ -63,7 +79,16 @@ double CpuPoints<T>::norm(double beta) const {
 }
 
 template <class T>
+double CpuPoints<T>::coordinate(double beta) const {
+  return Gaussian::point_scale(beta) * largest_coordinate_ * (1 + 1e-5);
+}
+
+template <class T>
 const PackedPoints<T>& CpuPoints<T>::packed(double beta, bool need_local, Team& team) const {
+  // squared distances between panels are sums of squares in T
+  if (constexpr double largest = is_wide<T> ? 1e153 : 1e18; !(norm(beta) <= largest))
+    throw Error(Failure::input, "the points are too far apart for this bandwidth: scaled distances overflow",
+                "remove rows far from all others, or give a smaller beta");
   const bool local = need_local || wants_local(beta);
   if (packed_beta_ == beta && packed_.local == local) return packed_;
   PackedPoints<T>& to = packed_;
@@ -91,7 +116,12 @@ const PackedPoints<T>& CpuPoints<T>::packed(double beta, bool need_local, Team& 
         const double moved = scale * from[c * panel_rows + r];
         const T value = static_cast<T>(moved + shift);
         x[c * panel_rows + r] = value;
-        if (local) to.low[(p * dimension_ + c) * panel_rows + r] = static_cast<T>(moved - static_cast<double>(value));
+        if (local) {
+          const std::size_t at = (p * dimension_ + c) * panel_rows + r;
+          const double low = is_wide<T> ? exact_multiple(scale, {offset_[at], static_cast<double>(offset_low_[at])}).low
+                                        : moved - static_cast<double>(value);
+          to.low[at] = static_cast<T>(low);
+        }
         square[r] += static_cast<double>(value) * static_cast<double>(value);
         spread[r] += moved * moved;
       }

@@ -4,18 +4,29 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 #include "backends/cpu/amx.hpp"
 #include "backends/cpu/packed_points.hpp"
+#include "base/random.hpp"
 #include "kernel/gaussian.hpp"
 
 namespace fd::cpu {
 namespace {
 
+// u_c in units of h: a function of c alone, so that it is common to all points of a product.
+std::vector<double> common_shifts(std::size_t dimension) {
+  const Random random(0x6469746865720000, 0);
+  std::vector<double> shifts(dimension);
+  for (std::size_t c = 0; c < dimension; ++c) shifts[c] = random.uniform(c) - 0.5;
+  return shifts;
+}
+
 // Two whole numbers in the bits of a float, a pair of coordinates of one place: x_i.x_j 2^f is then a sum of whole numbers.
 template <class T, class Coordinate>
-void pack_fixed(std::size_t dimension, int fraction_bits, std::size_t filled, const Coordinate& coordinate, T* x,
+void pack_fixed(const std::vector<double>& shifts, int fraction_bits, std::size_t filled, const Coordinate& coordinate, T* x,
                 double* factor) {
+  const std::size_t dimension = shifts.size();
   const double unit = std::exp2(0.5 * fraction_bits);
   constexpr double magic = Exp2<double>::magic;  // adding it rounds to a whole number and leaves that in the low bits
   std::int32_t whole[2][panel_rows] = {}, square[panel_rows] = {};
@@ -25,7 +36,7 @@ void pack_fixed(std::size_t dimension, int fraction_bits, std::size_t filled, co
       if (c == dimension) std::fill_n(whole[side], panel_rows, 0);
       else
         for (std::size_t r = 0; r < filled; ++r)
-          whole[side][r] = static_cast<std::int32_t>(std::bit_cast<std::int64_t>(unit * coordinate(c, r) + magic));
+          whole[side][r] = static_cast<std::int32_t>(std::bit_cast<std::int64_t>(unit * coordinate(c, r) + shifts[c] + magic));
     }
     for (std::size_t r = 0; r < panel_rows; ++r) {
       square[r] += whole[0][r] * whole[0][r] + whole[1][r] * whole[1][r];
@@ -88,6 +99,7 @@ const PackedPoints<T>& CpuPoints<T>::packed(double beta, Coding coding, Team& te
   to.x.at_least(panels_ * to.dimension * panel_rows);
   to.factor.at_least(panels_ * panel_rows);
   const double scale = Gaussian::point_scale(beta);
+  const std::vector<double> shifts = common_shifts(coding.numbers == Numbers::fixed ? dimension_ : 0);
   team.run(panels_, [&](std::size_t p, int) {
     const auto coordinate = [&](std::size_t c, std::size_t r) {
       return scale * (offset_[(p * dimension_ + c) * panel_rows + r] + centre_[p * dimension_ + c]);
@@ -96,7 +108,7 @@ const PackedPoints<T>& CpuPoints<T>::packed(double beta, Coding coding, Team& te
     T* x = to.x.data() + p * to.dimension * panel_rows;
     double* factor = to.factor.data() + p * panel_rows;
     if (coding.numbers == Numbers::split) pack_split(dimension_, filled, coordinate, x, factor);
-    else pack_fixed(dimension_, coding.fraction_bits, filled, coordinate, x, factor);
+    else pack_fixed(shifts, coding.fraction_bits, filled, coordinate, x, factor);
   });
   rough_beta_ = beta;
   return to;

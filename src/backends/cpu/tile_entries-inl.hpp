@@ -15,6 +15,7 @@
 
 #include "backends/cpu/accuracy.hpp"
 #include "backends/cpu/amx.hpp"
+#include "backends/cpu/exact_sum.hpp"
 #include "backends/cpu/tile_pass.hpp"
 #include "backends/cpu/vectors-inl.hpp"
 
@@ -211,6 +212,8 @@ Form prepare(const Pass<T>& pass, std::size_t p, std::size_t q, const T* packed_
                                                                                          : Form::exact;
   if (pass.symmetric && p == q) return form;
 
+  // Where the columns are as wide, those that come close to the rows are not, seen from these: they are moved before they are rounded.
+  const bool exactly = form == Form::exact || static_cast<double>(z.radius[q]) > Accuracy<T>::radius;
   const double* exact_from = x.exact_centre + p * dimension;
   const double* exact_to = z.exact_centre + q * dimension;
   T* moved = scratch.moved.data();
@@ -218,21 +221,23 @@ Form prepare(const Pass<T>& pass, std::size_t p, std::size_t q, const T* packed_
   T* half = low + dimension * panel_rows;
   T sum[panel_rows] = {};
   for (std::size_t c = 0; c < dimension; ++c) {
-    const double exact_shift = x.scale * (exact_to[c] - exact_from[c]);
-    const T shift = static_cast<T>(exact_shift);
     const T* at = columns.x + c * panel_rows;
     const T* at_low = columns.low + c * panel_rows;
-    for (std::size_t r = 0; r < panel_rows; ++r) {
-      const T value = at[r] + shift;
-      moved[c * panel_rows + r] = value;
-      sum[r] += value * value;
-    }
-    if (form == Form::exact)
+    T* to_high = moved + c * panel_rows;
+    T* to_low = low + c * panel_rows;
+    if (exactly) {
+      const ExactSum shift = exact_multiple(x.scale, exact_sum(exact_to[c], -exact_from[c]));
       for (std::size_t r = 0; r < panel_rows; ++r) {
-        const double value = static_cast<double>(at[r]) + static_cast<double>(at_low[r]) + exact_shift;
-        moved[c * panel_rows + r] = static_cast<T>(value);
-        low[c * panel_rows + r] = static_cast<T>(value - static_cast<double>(moved[c * panel_rows + r]));
+        const ExactSum value = exact_sum(static_cast<double>(at[r]), shift.high);
+        const double rest = value.low + static_cast<double>(at_low[r]) + shift.low;
+        to_high[r] = static_cast<T>(value.high + rest);
+        to_low[r] = static_cast<T>(value.high - static_cast<double>(to_high[r]) + rest);
       }
+    } else {
+      const T shift = static_cast<T>(x.scale * (exact_to[c] - exact_from[c]));
+      for (std::size_t r = 0; r < panel_rows; ++r) to_high[r] = at[r] + shift;
+    }
+    for (std::size_t r = 0; r < panel_rows; ++r) sum[r] += to_high[r] * to_high[r];
   }
   for (std::size_t r = 0; r < panel_rows; ++r) half[r] = static_cast<T>(-0.5) * sum[r];
   columns = {moved, half, low, 1, false};

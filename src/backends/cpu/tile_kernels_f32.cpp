@@ -17,7 +17,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace fd::cpu {
-HWY_EXPORT(table_f32);
-const TileKernels<float>* chosen_kernels(const float*) { return HWY_DYNAMIC_DISPATCH(table_f32)(); }
+const TileKernels<float>* kernels_of(long long target, const float*) { return FD_OF_TARGET(table_f32, target)(); }
 }  // namespace fd::cpu
 #endif

@@ -17,7 +17,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace fd::cpu {
-HWY_EXPORT(table_f64);
-const TileKernels<double>* chosen_kernels(const double*) { return HWY_DYNAMIC_DISPATCH(table_f64)(); }
+const TileKernels<double>* kernels_of(long long target, const double*) { return FD_OF_TARGET(table_f64, target)(); }
 }  // namespace fd::cpu
 #endif

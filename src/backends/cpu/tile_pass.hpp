@@ -81,8 +81,8 @@ struct TileKernels {
   std::size_t multiply_adds_a_round;
 };
 
-// The table for the instruction set Highway has chosen (instruction_set.hpp). The argument only names the type.
-const TileKernels<float>* chosen_kernels(const float*);
-const TileKernels<double>* chosen_kernels(const double*);
+// The table for one of the targets that Highway compiled (instruction_set.cpp). The second argument only names the type.
+const TileKernels<float>* kernels_of(long long target, const float*);
+const TileKernels<double>* kernels_of(long long target, const double*);
 
 }  // namespace fd::cpu

@@ -10,7 +10,7 @@ namespace fd {
 namespace {
 
 struct ReferencePoints final : Points {
-  std::vector<double> x;
+  AlignedBuffer<double> x;
   std::size_t n = 0, dim = 0;
   Precision promise = Precision::fp64;
   std::size_t rows() const override { return n; }
@@ -39,7 +39,7 @@ class ReferenceBackend final : public Backend {
     points->n = centred.rows();
     points->dim = centred.dimension();
     points->promise = precision;
-    points->x.resize(points->n * points->dim);
+    points->x = AlignedBuffer<double>(product_of(points->n, points->dim));
     centred.read(0, points->n, points->x.data());
     return points;
   }

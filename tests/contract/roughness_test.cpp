@@ -1,0 +1,69 @@
+// What a back-end says that a product in low precision costs, in the norm of the normalised kernel, is never less than what it does cost.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include <Eigen/Dense>
+
+#include "contract/every_backend.hpp"
+#include "support/worst_cases.hpp"
+
+namespace fd::test {
+namespace {
+
+class Roughness : public testing::TestWithParam<Case> {
+ protected:
+  // K - I as the back-end makes it, column by column.
+  static Eigen::MatrixXd kernel(Backend& backend, const Points& points, double beta, std::optional<Precision> enough) {
+    const std::size_t n = points.rows();
+    auto in = backend.panel(n, n, points.precision()), out = backend.panel(n, n, points.precision());
+    const auto size = static_cast<Eigen::Index>(n);
+    Eigen::MatrixXd k = Eigen::MatrixXd::Identity(size, size);
+    backend.upload(&points, k.data(), *in);
+    backend.xgemm(beta, points, *in, *out, nullptr, enough);
+    backend.download(&points, *out, k.data());
+    return k;
+  }
+
+  // Largest singular value of a symmetric matrix, from below: the power method, whose Rayleigh quotients never exceed it.
+  static double norm(const Eigen::MatrixXd& a) {
+    Eigen::VectorXd v(a.rows());
+    for (Eigen::Index i = 0; i < v.size(); ++i) v(i) = Random(1, 2).normal(static_cast<std::uint64_t>(i));
+    double length = 0;
+    for (int step = 0; step < 60; ++step) {
+      v /= v.norm();
+      v = (a * v).eval();
+      length = v.norm();
+      if (!(length > 0)) break;
+    }
+    return length;
+  }
+};
+
+TEST_P(Roughness, IsNeverLessThanTheErrorInTheNorm) {
+  auto tables = worst_cases();
+  tables.emplace_back("torus", torus(200));
+  tables.emplace_back("plane", gaussian(200, 2));
+  tables.emplace_back("noise in 50 dimensions", gaussian(200, 50));
+  const auto tested = GetParam().make();
+  for (const auto& [name, x] : tables) {
+    ViewSource source(PointsView(x.x.data(), x.rows, x.dimension));
+    const auto points = tested->load(source, Precision::fp32);
+    for (const double size : {1.3, 2.7, 3.9, 5.3}) {
+      const double beta = beta_for_norm(x, size), told = tested->roughness(beta, *points, Precision::tf32);
+      const Eigen::MatrixXd exact = kernel(*tested, *points, beta, {}), rough = kernel(*tested, *points, beta, Precision::tf32);
+      const Eigen::VectorXd s = (exact.rowwise().sum().array() + 1).rsqrt();
+      const double error = norm(s.asDiagonal() * (rough - exact) * s.asDiagonal());
+      EXPECT_LE(error, told) << name << ", norm " << size;
+      if (told > 0) RecordProperty(std::string(name) + "_" + std::to_string(size), std::to_string(error / told));
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Everywhere, Roughness, testing::ValuesIn(every_backend({Precision::fp32})),
+                         [](const auto& info) { return info.param.name(); });
+
+}  // namespace
+}  // namespace fd::test
