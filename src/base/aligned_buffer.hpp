@@ -36,9 +36,10 @@ class AlignedBuffer {
     const bool representable = size <= SIZE_MAX / sizeof(T) / 2;
     if (representable) data_ = size * sizeof(T) >= 2 * huge_page ? map(size * sizeof(T)) : allocate(size * sizeof(T));
     if (!data_)
-      throw Error(Failure::memory,
-                  "could not allocate " + (representable ? std::to_string(size * sizeof(T) >> 20) + " MiB" : "more than there can be"),
-                  "use fewer points or modes, or a smaller --memory");
+      throw Error(
+          Failure::memory,
+          "could not allocate " + (representable ? std::to_string(size * sizeof(T) >> 20) + " MiB" : "more than there can be"),
+          "use fewer points or modes, or a smaller --memory");
   }
   // What was moved from is empty.
   AlignedBuffer(AlignedBuffer&& other) noexcept : data_(std::move(other.data_)), size_(std::exchange(other.size_, 0)) {}

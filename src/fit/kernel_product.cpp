@@ -41,8 +41,8 @@ Precision last_precision(const Options& options) {
   return options.precision.back();
 }
 
-// The largest value whose square can be summed over coordinates, and the largest weight: before the factors of its norm (up to 2^31 in fp32,
-// 2^256 in fp64) are multiplied in again, a sum over all rows must not overflow.
+// The largest value whose square can be summed over coordinates, and the largest weight: before the factors of its norm (up to
+// 2^31 in fp32, 2^256 in fp64) are multiplied in again, a sum over all rows must not overflow.
 double largest_coordinate(Precision precision) { return traits(precision).wide_panels ? 1e150 : 1e17; }
 double largest_weight(Precision precision, std::size_t rows) {
   const double most = traits(precision).wide_panels ? std::numeric_limits<double>::max() * 0x1p-257
@@ -60,7 +60,8 @@ void check(PointsView x, PointsView z, PointsView w, double beta, Precision prec
   check_values("W", w, largest_weight(precision, w.rows()));
 }
 
-// The origin is that of z, or its one point where all are equal: these have a kernel too. Columns in which no point leaves it are dropped.
+// The origin is that of z, or its one point where all are equal: these have a kernel too. Columns in which no point leaves it are
+// dropped.
 PointSummary common_origin(PointsView x, PointsView z) {
   std::vector<double> point(z.dimension());
   z.read(0, 1, point.data());

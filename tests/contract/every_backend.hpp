@@ -1,5 +1,5 @@
-// What the contract tests run on: every back-end of the registry that works here, with every instruction set it takes, at every precision; and
-// the oracle they are compared with. No test names a back-end itself.
+// What the contract tests run on: every back-end of the registry that works here, with every instruction set it takes, at every
+// precision; and the oracle they are compared with. No test names a back-end itself.
 #pragma once
 
 #include <memory>
@@ -20,9 +20,7 @@ struct Case {
   Precision precision;
 
   std::unique_ptr<Backend> make(int threads = 2) const { return make_backend({backend, isa, threads}); }
-  std::string name() const {
-    return backend + "_" + (isa.empty() ? "" : isa + "_") + std::string(traits(precision).name);
-  }
+  std::string name() const { return backend + "_" + (isa.empty() ? "" : isa + "_") + std::string(traits(precision).name); }
 };
 inline void PrintTo(const Case& one, std::ostream* out) { *out << one.name(); }
 

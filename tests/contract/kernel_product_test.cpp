@@ -51,11 +51,11 @@ class KernelProduct : public testing::TestWithParam<Case> {
   }
 
   // The diagonal belongs to a row of K |W|, also where a back-end leaves it to the caller.
-  void compare(const Dataset& x, const Dataset* z, double beta, std::size_t columns, const char* what,
-               float size_of_weights = 1) {
+  void compare(const Dataset& x, const Dataset* z, double beta, std::size_t columns, const char* what, float size_of_weights = 1,
+               bool one_sign = false) {
     const std::size_t from = z != nullptr ? z->rows : x.rows;
     auto w = weights(from, columns, precision);
-    for (double& value : w) value *= static_cast<double>(size_of_weights);
+    for (double& value : w) value = static_cast<double>(size_of_weights) * (one_sign ? std::abs(value) : value);
     auto size = w;
     for (double& value : size) value = std::abs(value);
     const auto got = run(*tested, x, z, beta, w, columns, precision);
@@ -179,12 +179,16 @@ TEST_P(KernelProduct, EveryPassTellsThatItIsOver) {
   }
 }
 
-// Roundings that are the same in every column, or for every pair of rows, must not add up.
+// Roundings that are the same in every column, or for every pair of rows, must not add up; with weights of one sign, nor along a row.
 TEST_P(KernelProduct, WorstCasesOfRounding) {
   for (const auto& [name, x] : worst_cases())
-    for (const double norm : {0.7, 1.3, 2.1, 2.7, 3.1, 3.7, 4.3, 5.3, 6.7}) compare(x, nullptr, beta_for_norm(x, norm), 2, name);
+    for (const double norm : {0.7, 1.3, 2.1, 2.7, 3.1, 3.7, 4.3, 5.3, 6.7})
+      compare(x, nullptr, beta_for_norm(x, norm), 2, name, 1, true);
+  // rows whose every neighbour is far: what bounds on few bits are for (a float's sum of D equal products is off by up to D
+  // roundings)
+  if (traits(precision).row_error < 1e-4) return;
   const Dataset x = hadamard(100, 512), z = hadamard(128, 512);
-  for (const double norm : {1.3, 2.7, 4.3, 6.7}) compare(x, &z, beta_for_norm(x, norm), 2, "Hadamard, rectangular");
+  for (const double norm : {1.3, 2.7, 4.3, 6.7}) compare(x, &z, beta_for_norm(x, norm), 2, "Hadamard, rectangular", 1, true);
 }
 
 // Rows far from all others, too few for a panel of their own.

@@ -1,4 +1,5 @@
-// Tables whose roundings are related from column to column or from row to row: what averages out on random points adds up on these.
+// Tables whose roundings are related from column to column or from row to row: what averages out on random points adds up on
+// these.
 #pragma once
 
 #include <algorithm>

@@ -3,8 +3,14 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include <hwy/targets.h>
+
+#include <flashdiffusion/error.hpp>
+
+#include "backends/cpu/instruction_set.hpp"
 #include "device/backend.hpp"
 #include "support/datasets.hpp"
 
@@ -40,6 +46,29 @@ TEST_P(InstructionSet, KeepsLowPrecisionInFewBitsWhereItCan) {
   const auto exact = product(Precision::fp32), rough = product(Precision::tf32);
   EXPECT_EQ(exact != rough, GetParam().few_bits);
   for (std::size_t i = 0; i < exact.size(); ++i) EXPECT_NEAR(rough[i], exact[i], traits(Precision::tf32).row_error * exact[i]);
+}
+
+// Another library of the process may dispatch through Highway too: a back-end's choice is its own.
+TEST(InstructionSets, ChoosingOneLeavesHighwaysOwnChoiceAlone) {
+  const bool chosen = hwy::GetChosenTarget().IsInitialized();
+  const auto supported = hwy::SupportedTargets();
+  for (const std::string& isa : cpu::available_instruction_sets()) {
+    const cpu::ChosenKernels kernels = cpu::choose_kernels(isa);
+    EXPECT_EQ(kernels.isa, isa);
+    EXPECT_EQ(hwy::GetChosenTarget().IsInitialized(), chosen) << isa;
+    EXPECT_EQ(hwy::SupportedTargets(), supported) << isa;
+  }
+  EXPECT_THROW(cpu::choose_kernels("no such"), Error);
+}
+
+// Each name is the code that was compiled for it.
+TEST(InstructionSets, WiderOnesHaveMoreLanes) {
+  for (const auto& [isa, lanes] : {std::pair{"avx512vnni", 16u}, {"avx512", 16u}, {"avx2", 8u}, {"sse4", 4u}, {"neon", 4u}}) {
+    const auto here = cpu::available_instruction_sets();
+    if (std::find(here.begin(), here.end(), isa) == here.end()) continue;
+    EXPECT_EQ(cpu::choose_kernels(isa).f32->lanes, lanes) << isa;
+    EXPECT_EQ(cpu::choose_kernels(isa).f64->lanes, lanes / 2) << isa;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Known, InstructionSet,

@@ -1,37 +1,42 @@
 // When the expanded form x.y - |x|^2/2 - |y|^2/2 keeps the promise.
 //
-// It is a sum of terms of size A = (|x|^2 + |y|^2)/2 whose result is small where the kernel matters, so its absolute error, which is
-// the relative error of the kernel entry, is about eps * A (the roundings of the accumulation are independent from entry to entry and
-// average out along a row). fp32: eps = 6e-8, so A <= 62 keeps entries to about 2e-6 and rows to less; fp64: eps = 1.1e-16 and
-// A <= 512 keeps 6e-14.
+// It is a sum of terms of size A = (|x|^2 + |y|^2)/2 whose result is small where the kernel matters, so its absolute error, which
+// is the relative error of the kernel entry, is about eps * A (the roundings of the accumulation are independent from entry to
+// entry and average out along a row). fp32: eps = 6e-8, so A <= 62 keeps entries to about 2e-6 and rows to less; fp64: eps =
+// 1.1e-16 and A <= 512 keeps 6e-14.
 //
-// Where it holds for all points at once, the form is factored: exp(-beta |x_i - x_j|^2) = s_i 2^(x_i.x_j) s_j with s = 2^(-|x|^2/2) in
-// fp64, so that Y = S (2^(x.x)) S W: weights are multiplied by s when they are packed and sums when they are done, and the entries are
-// those of 2^(x_i.x_j), at most 2^62 in fp32, with nothing to add to the dot product. No term of a row is smaller than it would be
-// with s_i; weights shrink to 2^-31, so those below 1e-28 lose digits in fp32.
+// Where it holds for all points at once, the form is factored: exp(-beta |x_i - x_j|^2) = s_i 2^(x_i.x_j) s_j with s =
+// 2^(-|x|^2/2) in fp64, so that Y = S (2^(x.x)) S W: weights are multiplied by s when they are packed and sums when they are
+// done, and the entries are those of 2^(x_i.x_j), at most 2^62 in fp32, with nothing to add to the dot product. No term of a row
+// is smaller than it would be with s_i; weights shrink to 2^-31, so those below 1e-28 lose digits in fp32.
 //
-// The difference form sum (x_i - x_j)^2 does not cancel, but coordinates are rounded relative to the panel's radius R: its error is
-// about eps * R * |x_i - x_j|, with |x_i - x_j| up to 5 where entries matter. fp32: R <= 12 keeps 2e-6; fp64: R <= 128 keeps 5e-14. Beyond
-// that, as in a panel that holds rows of clusters far apart, coordinates are taken as sums of two numbers.
+// The difference form sum (x_i - x_j)^2 does not cancel, but coordinates are rounded relative to the panel's radius R: its error
+// is about eps * R * |x_i - x_j|, with |x_i - x_j| up to 5 where entries matter. fp32: R <= 12 keeps 2e-6; fp64: R <= 128 keeps
+// 5e-14. Beyond that, as in a panel that holds rows of clusters far apart, coordinates are taken as sums of two numbers.
 //
-// Fixed point, for the promises that fp32 keeps a thousandfold: coordinates as 16-bit multiples of h = 2^(-f/2), so that products and
-// sums are exact and t has f bits behind the point. Before it is rounded, coordinate c of all points is moved by the same u_c, random in
-// [-h/2, h/2): distances do not change, equal coordinates stay equal, and the difference d_c of two coordinates is rounded to one of its two
-// neighbouring multiples of h with an error e_c whose mean over u_c is zero, independently from coordinate to coordinate. So whatever the points
-// (with the same roundings in every column their errors would add up), t is off by the sum of d_c e_c, which by Hoeffding's lemma is
-// sub-Gaussian with sigma = h |x_i - x_j| / 2, and by sum e_c^2 / 2, about D h^2 / 8 at most. An average of such errors, be it over a row of
-// K |W| or of P, is sub-Gaussian with the average of the sigmas: sigma = ln 2 (h/2) r for an average distance r. A row of K |W| is off by
-// more than 4 sigma with a probability below 2 exp(-8) = 7e-4, where all fractions are at their worst.
+// Fixed point, for the promises that fp32 keeps a thousandfold: coordinates as 16-bit multiples of h = 2^(-f/2), so that products
+// and sums are exact and t has f bits behind the point. Before it is rounded, coordinate c of all points is moved by the same
+// u_c, random in [-h/2, h/2): distances do not change, equal coordinates stay equal, and the difference d_c of two coordinates is
+// rounded to one of its two neighbouring multiples of h with an error e_c whose mean over u_c is zero, independently from
+// coordinate to coordinate. So whatever the points (with the same roundings in every column their errors would add up), t is off
+// by the sum of d_c e_c, which by Hoeffding's lemma is sub-Gaussian with sigma = h |x_i - x_j| / 2, and by sum e_c^2 / 2, about D
+// h^2 / 8 at most. An average of such errors, be it over a row of K |W| or of P, is sub-Gaussian with the average of the sigmas:
+// sigma = ln 2 (h/2) r for an average distance r. A row of K |W| is off by more than 4 sigma with a probability below 2 exp(-8) =
+// 7e-4, where all fractions are at their worst.
 //
-// The average distance r of a row that holds its own point, at a weight no smaller than those of its N neighbours, is largest where all
-// of them are at one distance (mean_distance). A row of a rectangular product need not hold a near point: r is the largest distance there is.
+// The average distance r of a row that holds its own point, at a weight no smaller than those of its N neighbours, is largest
+// where all of them are at one distance (mean_distance). (P weighs points by q^-alpha, alpha <= 1: where many near points make a
+// row's own weight small, together they weigh no less than one.) A row of a rectangular product need not hold a near point: r is
+// the largest distance there is.
 //
-// In the norm: with M similar to the row-stochastic P and its entries off by the factors 1 + eta_ij, |M - M~| is at most the largest row sum of
-// P_ij |eta_ij|. One row's is beyond c sigma with a probability of at most 2 exp(-c^2/2), so none of N is, with a probability of 0.999, for
-// c^2 = 2 ln(2000 N). (On tori, planes and normal samples, whose roundings are unrelated, it is 0.2 to 0.3 h: a fortieth of this.)
+// In the norm: with M similar to the row-stochastic P and its entries off by the factors 1 + eta_ij, |M - M~| is at most the
+// largest row sum of P_ij |eta_ij|. One row's is beyond c sigma with a probability of at most 2 exp(-c^2/2), so none of N is,
+// with a probability of 0.999, for c^2 = 2 ln(2000 N). (On tori, planes and normal samples, whose roundings are unrelated, it is
+// 0.2 to 0.3 h: a fortieth of this.)
 //
-// Sums of two 16-bit floats (8 bits each), for the same promises where a machine multiplies tiles of them: a coordinate is off by 2^-18 of
-// itself at most, a distance by 2^-18 (|x| + |y|), and x.y by 2^-18 |x| |y| for leaving out low.low: no more, whatever the points.
+// Sums of two 16-bit floats (8 bits each), for the same promises where a machine multiplies tiles of them: a coordinate is off by
+// 2^-18 of itself at most, a distance by 2^-18 (|x| + |y|), and x.y by 2^-18 |x| |y| for leaving out low.low: no more, whatever
+// the points.
 #pragma once
 
 #include <algorithm>
@@ -75,8 +80,8 @@ struct Bounds {
   double dimension;
 };
 
-// The largest sum r_j k_j / (1 + sum k_j) over N neighbours with k = 2^(-r^2/2). It is stationary where r (r - mean) = log2 e for each of them: all
-// are at the same distance r, the mean is r - log2 e / r, and N 2^(-r^2/2) = r^2 ln 2 - 1.
+// The largest sum r_j k_j / (1 + sum k_j) over N neighbours with k = 2^(-r^2/2). It is stationary where r (r - mean) = log2 e for
+// each of them: all are at the same distance r, the mean is r - log2 e / r, and N 2^(-r^2/2) = r^2 ln 2 - 1.
 inline double mean_distance(double neighbours) {
   constexpr double log2e = std::numbers::log2e, step = 1.0 / 64;
   double r = std::sqrt(log2e);
@@ -96,7 +101,8 @@ inline double split_error(const Bounds& bounds) {
   return std::numbers::ln2 * std::exp2(-18) * bounds.norm * (2 * bounds.distance + bounds.norm);
 }
 
-// `few`, where it keeps the promise for points within the bounds; else floats, which keep every promise that is not much looser than theirs.
+// `few`, where it keeps the promise for points within the bounds; else floats, which keep every promise that is not much looser
+// than theirs.
 inline Coding coding_for(Numbers few, const Bounds& bounds, double row_error) {
   if (few == Numbers::floats || row_error < 100 * FixedExp2::error) return {};
   if (!(bounds.norm * bounds.norm <= Accuracy<float>::cancellation)) return {};

@@ -1,4 +1,5 @@
-// Numbers as sums of two: high + low, low being what rounding took from high. For coordinates whose differences are far smaller than they.
+// Numbers as sums of two: high + low, low being what rounding took from high. For coordinates whose differences are far smaller
+// than they.
 #pragma once
 
 namespace fd::cpu {

@@ -1,9 +1,10 @@
 // An order of the rows in which neighbours in space are mostly neighbours in memory: halves at the median of the widest
-// coordinate, down to panels. Tiles far apart can then be skipped, and a panel's own centre is close to its rows. Where two clusters far
-// apart, each of half a panel or more, would share a panel the cut is made between them.
+// coordinate, down to panels. Tiles far apart can then be skipped, and a panel's own centre is close to its rows. Where two
+// clusters far apart, each of half a panel or more, would share a panel the cut is made between them.
 //
-// No panel has fewer than half of the rows it could have, unless there are no more rows: whatever the points, there are at most twice as many
-// panels as rows need. Rows of a smaller cluster far from all others share a panel with those, and its radius shows it (accuracy.hpp).
+// No panel has fewer than half of the rows it could have, unless there are no more rows: whatever the points, there are at most
+// twice as many panels as rows need. Rows of a smaller cluster far from all others share a panel with those, and its radius shows
+// it (accuracy.hpp).
 #pragma once
 
 #include <cstddef>

@@ -57,14 +57,14 @@ class CpuPoints final : public Points {
   const PackedPoints<T>& packed(double beta, bool need_local, Team& team) const;
   bool wants_local(double beta) const;
   const PackedPoints<T>& packed(double beta, Coding coding, Team& team) const;  // in few bits
-  double norm(double beta) const;        // no row's is larger, scaled for this bandwidth
-  double coordinate(double beta) const;  // and no coordinate
+  double norm(double beta) const;                                               // no row's is larger, scaled for this bandwidth
+  double coordinate(double beta) const;                                         // and no coordinate
 
  private:
   std::size_t rows_, dimension_, panels_ = 0;
   Precision precision_;
   std::vector<std::size_t> order_, first_row_;
-  AlignedBuffer<double> offset_;  // [panel][dimension][48], from the centre: fp64, so that no bandwidth is too large for it
+  AlignedBuffer<double> offset_;     // [panel][dimension][48], from the centre: fp64, so that no bandwidth is too large for it
   AlignedBuffer<float> offset_low_;  // fp64 only: what rounding took from offset_
   AlignedBuffer<double> centre_;     // [panel][dimension]
   double largest_square_ = 0;        // of |x|, over all rows
