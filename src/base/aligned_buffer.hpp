@@ -31,7 +31,7 @@ class AlignedBuffer {
     if (representable) data_ = bytes >= 2 * huge_page ? map(bytes) : allocate(bytes);
     if (!data_)
       throw Error(Failure::memory, "could not allocate " + std::to_string(bytes >> 20) + " MiB",
-                  "use fewer points or modes, or a smaller --memory");
+                  "use fewer points or modes, or a smaller `memory_bytes`");
   }
 
   T* data() { return data_.get(); }

@@ -56,9 +56,9 @@ std::string describe_separation(const Model& model, const std::vector<double>& s
   }
   if (near < components || near == model.modes() || model.eigenvalues[near] > clearly_below) return {};
   if (alone == near)
-    return fmt::format("{} nearly isolated {} the bandwidth down: leave {} out of the fit (--trim auto)", near,
+    return fmt::format("{} nearly isolated {} the bandwidth down: leave {} out of the fit (`trim_isolated`)", near,
                        near == 1 ? "row holds" : "rows hold", near == 1 ? "it" : "them");
-  return fmt::format("the rows fall into {0} nearly separate components: try --components {0}", near + 1);
+  return fmt::format("the rows fall into {0} nearly separate components: try `components = {0}`", near + 1);
 }
 
 // Returns what is to be said about modes on a few rows.
@@ -93,10 +93,10 @@ std::string describe(const Model& model, const Options& options, SolverOutcome o
       std::count_if(model.residuals.begin(), model.residuals.end(), [&](double r) { return r <= options.tolerance; });
   if (outcome == SolverOutcome::floor)
     return fmt::format(
-        "{} of {} residuals reached {:g}; the others stand at the floor of {} arithmetic (largest {:.1e}); ask for --tolerance "
-        "{:.0e} or --precision fp64",
+        "{} of {} residuals reached {:g}; the others stand at the floor of {} arithmetic (largest {:.1e}); ask for "
+        "`tolerance = {:.0e}` or `precision = fp64`",
         reached, model.modes(), options.tolerance, traits(model.precision).name, worst, 2 * worst);
-  return fmt::format("{} of {} residuals reached {:g} when the passes ran out (largest {:.1e}); raise --max-passes or --basis",
+  return fmt::format("{} of {} residuals reached {:g} when the passes ran out (largest {:.1e}); raise `max_passes` or `basis`",
                      reached, model.modes(), options.tolerance, worst);
 }
 
@@ -124,6 +124,9 @@ Model fit_all_rows(PointSource& source, const Options& wishes) {
   ProgressWatch watch(options.observer);
   watch.stage("reading", source.rows(), 0, options.modes);
   const PointSummary summary = summarise(source);
+  refuse_what_precision_cannot_hold(summary, options.precision, options.beta);
+  const std::string dwarfing = describe_dwarfing(summary);
+  if (!dwarfing.empty()) watch.note(dwarfing);
   auto backend = make_backend({options.backend, options.isa, options.threads});
   if (summary.rows >= worth_forecasting) {
     const FitForecast forecast = forecast_fit(*backend, source, summary, options);
@@ -158,6 +161,7 @@ Model fit_all_rows(PointSource& source, const Options& wishes) {
   if (!localised.empty()) model.outcome += "; " + localised;
   const std::string separation = describe_separation(model, final.solution.support, potential.components);
   if (!separation.empty()) model.outcome += "; " + separation;
+  if (!dwarfing.empty()) model.outcome += "; " + dwarfing;
   model.converged = outcome == SolverOutcome::converged && final.admissible;
   final.rung.reset();
   if (options.keep_points) model.points = centred_table(source, summary.mean, traits(model.precision).wide_panels);
@@ -168,11 +172,15 @@ Model fit_all_rows(PointSource& source, const Options& wishes) {
 
 }  // namespace
 
-Model fit(PointSource& source, const Options& options) {
-  check_options(options, source.rows());
+Model fit(PointSource& source, const Options& wishes) {
+  const Options options = checked_options(wishes, source.rows());
+  require_memory(source.rows(), source.dimension(), options);
   const auto started = std::chrono::steady_clock::now();
-  if (options.trim <= 0 && !options.trim_isolated) return fit_all_rows(source, options);
   ProgressWatch watch(options.observer);
+  if (options.modes < wishes.modes)
+    watch.note(
+        fmt::format("{} modes: {} rows have no more", options.modes, source.rows() - trimmed_rows(options.trim, source.rows())));
+  if (options.trim <= 0 && !options.trim_isolated) return fit_all_rows(source, options);
   watch.stage("trim", source.rows(), 0, 0);
   const std::vector<std::size_t> left_out = rows_to_trim(source, options, watch);
   if (left_out.empty()) {
@@ -180,11 +188,12 @@ Model fit(PointSource& source, const Options& options) {
     return fit_all_rows(source, options);
   }
   SomeRows kept(source, other_rows(source.rows(), left_out));
-  check_options(options, kept.rows());
   Options with_points = options;
   with_points.keep_points = true;
+  with_points.trim = 0;
+  with_points = checked_options(with_points, kept.rows());
   Model model = fit_all_rows(kept, with_points);
-  place_rows(model, source, left_out, options);
+  place_rows(model, source, left_out, options, watch);
   model.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   return model;
 }
