@@ -12,6 +12,8 @@
 
 #include <flashdiffusion/error.hpp>
 
+#include "cli/flag_names.hpp"
+
 namespace fd::cli {
 
 void guard_standard_streams() {
@@ -37,7 +39,7 @@ void print_result(const std::string& text) {
 }
 
 void remark(const std::string& line) {
-  const std::string text = line + "\n";
+  const std::string text = with_flags(line) + "\n";
   std::size_t written = 0;
   while (written < text.size()) {
     const ssize_t count = write(STDERR_FILENO, text.data() + written, text.size() - written);

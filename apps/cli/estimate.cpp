@@ -16,6 +16,8 @@
 #include "cli/interrupt.hpp"
 #include "cli/summary.hpp"
 #include "cli/verb.hpp"
+#include "fit/check_options.hpp"
+#include "fit/forecast.hpp"
 #include "fit/resources.hpp"
 #include "io/open_points.hpp"
 
@@ -43,7 +45,7 @@ bool is_count(const std::string& word) {
 
 int run(const Arguments& arguments) {
   LeaveAtOnce reading;
-  const Options options = arguments.fit.options();
+  Options options = arguments.fit.options();
   Forecast forecast;
   std::size_t rows = 0, dimension = 0;
   if (arguments.points.size() == 1 && is_count(arguments.points[0]))
@@ -52,14 +54,18 @@ int run(const Arguments& arguments) {
   if (arguments.points.size() == 2 && is_count(arguments.points[0]) && is_count(arguments.points[1])) {
     rows = std::stoull(arguments.points[0]);
     dimension = std::stoull(arguments.points[1]);
+    arguments.fit.check_rows(rows);
     if (dimension == 0) throw Error(Failure::misuse, "points need at least one column", "for instance: estimate 100000 32");
     forecast = estimate(rows, dimension, options);
   } else {
     const auto source = open_points(arguments.points);
     rows = source->rows();
     dimension = source->dimension();
+    arguments.fit.check_rows(rows);
     forecast = estimate(*source, options);
   }
+  options = checked_options(options, rows);
+  const bool too_much = !memory_complaint(rows, dimension, options).empty();
   const double free = static_cast<double>(available_memory_bytes());
   if (arguments.json) {
     const nlohmann::ordered_json document = {{"n", rows},
@@ -68,6 +74,7 @@ int run(const Arguments& arguments) {
                                              {"seconds", forecast.seconds},
                                              {"memory_bytes", static_cast<std::uint64_t>(forecast.memory_bytes)},
                                              {"free_bytes", static_cast<std::uint64_t>(free)},
+                                             {"fits_in_memory", !too_much},
                                              {"passes", forecast.passes},
                                              {"full_passes", forecast.full_passes},
                                              {"columns", forecast.columns},
@@ -80,8 +87,9 @@ int run(const Arguments& arguments) {
                                          forecast.full_passes, forecast.columns));
   text += row_text("time", fmt::format("about {}, to within a factor of two ({:.3g} Gpairs/s with one vector)",
                                        duration_text(forecast.seconds), forecast.pairs_per_second / 1e9));
-  text += row_text("memory", fmt::format("about {}{}", bytes_text(forecast.memory_bytes),
-                                         free > 0 ? fmt::format("; {} are free", bytes_text(free)) : ""));
+  text += row_text(
+      "memory", fmt::format("about {}{}{}", bytes_text(forecast.memory_bytes),
+                            free > 0 ? fmt::format("; {} are free", bytes_text(free)) : "", too_much ? ": fit will refuse" : ""));
   print_result(text);
   return done;
 }

@@ -15,6 +15,8 @@
 #include "cli/summary.hpp"
 #include "cli/validators.hpp"
 #include "cli/verb.hpp"
+#include "fit/check_options.hpp"
+#include "fit/forecast.hpp"
 #include "io/atomic_file.hpp"
 #include "io/open_points.hpp"
 
@@ -50,7 +52,7 @@ Model fit_named(PointSource& source, const std::vector<std::string>& files, cons
   }
 }
 
-int run(const Arguments& arguments, const std::vector<std::string>& command, const CLI::App& app) {
+int run(const Arguments& arguments, const std::vector<std::string>& command) {
   const auto start = std::chrono::steady_clock::now();
   Options options = arguments.fit.options();
   if (arguments.output.empty()) throw Error(Failure::misuse, "fit needs a name for the model it makes", "add -o model.h5");
@@ -62,11 +64,13 @@ int run(const Arguments& arguments, const std::vector<std::string>& command, con
   {
     LeaveAtOnce blocking;
     source = interruptible(open_points(arguments.points));
+    arguments.fit.check_rows(source->rows());
+    // before anything is read
+    require_memory(source->rows(), source->dimension(), checked_options(options, source->rows()));
     inputs = describe_inputs(arguments.points);
   }
-  if (!arguments.quiet && options.beta)
-    for (const char* idle : {"--select", "--beta0", "--beta0-cap", "--beta-max", "--components"})
-      if (app.get_option(idle)->count() > 0) remark(fmt::format("note: {} has no effect where the bandwidth is given", idle));
+  if (!arguments.quiet)
+    for (const std::string& line : arguments.fit.without_effect()) remark(line);
 
   ProgressDisplay display(arguments.quiet);
   options.observer = &display;
@@ -101,7 +105,7 @@ Action declare_fit(CLI::App& app, const std::vector<std::string>& command) {
   app.add_flag("--json", arguments->json, "one JSON document on standard output")->group("Output");
   app.add_flag("--quiet", arguments->quiet, "no progress, no remarks, no table")->group("Output");
   app.footer(footer);
-  return [arguments, &command, &app] { return run(*arguments, command, app); };
+  return [arguments, &command] { return run(*arguments, command); };
 }
 
 }  // namespace fd::cli

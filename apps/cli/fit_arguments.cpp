@@ -13,6 +13,7 @@
 
 #include "cli/backends.hpp"
 #include "cli/validators.hpp"
+#include "fit/check_options.hpp"
 
 namespace fd::cli {
 namespace {
@@ -32,11 +33,6 @@ double parse_number(const std::string& option, const std::string& text, const st
   return number;
 }
 
-void require_positive(const char* option, const std::optional<double>& value) {
-  if (value && !(std::isfinite(*value) && *value > 0))
-    refuse(option, fmt::format("{}", *value), "must be a finite number above zero");
-}
-
 std::vector<Precision> parse_precisions(const std::string& list) {
   std::vector<Precision> result;
   std::istringstream words(list + ",");
@@ -50,8 +46,9 @@ std::vector<Precision> parse_precisions(const std::string& list) {
 }  // namespace
 
 void FitArguments::declare(CLI::App& app) {
+  app_ = &app;
   const char* numbers = "Result";
-  app.add_option("-k,--modes", modes, "nontrivial modes")
+  app.add_option("-k,--modes", modes, "nontrivial modes; the default takes all there are of fewer than 17 rows")
       ->check(whole_number)
       ->type_name("K")
       ->capture_default_str()
@@ -78,12 +75,12 @@ void FitArguments::declare(CLI::App& app) {
       ->check(CLI::IsMember({"robust", "minimum", "paper", "continuation"}));
   app.add_flag("--ladder,!--no-ladder", ladder, "try bandwidths on sub-samples first (default), or on all rows")->group(flow);
   app.add_option("--beta0", beta0, "first bandwidth tried")->check(real_number)->type_name("B")->group(flow);
-  app.add_option("--beta0-cap", beta0_cap, "largest first bandwidth, or none")
+  app.add_option("--beta0-cap", beta0_cap, "largest first bandwidth of paper and continuation, or none")
       ->type_name("B")
       ->capture_default_str()
       ->group(flow);
   app.add_option("--beta-max", beta_max, "largest bandwidth tried")->check(real_number)->type_name("B")->group(flow);
-  app.add_option("--components", components, "judge the Perron gap past this many separate components")
+  app.add_option("--components", components, "parts that the rows may fall into (the Perron gap is judged past them); at most K")
       ->check(whole_number)
       ->type_name("C")
       ->capture_default_str()
@@ -109,12 +106,12 @@ void FitArguments::declare(CLI::App& app) {
       ->type_name("N")
       ->capture_default_str()
       ->group(work);
-  app.add_option("--block", block, "vectors a pass; 0: chosen")
+  app.add_option("--block", block, "vectors a pass, at least 4; 0: chosen")
       ->check(whole_number)
       ->type_name("N")
       ->capture_default_str()
       ->group(work);
-  app.add_option("--basis", basis, "vectors kept; 0: chosen")
+  app.add_option("--basis", basis, "vectors kept, at least K + 3 blocks; 0: chosen")
       ->check(whole_number)
       ->type_name("N")
       ->capture_default_str()
@@ -124,7 +121,9 @@ void FitArguments::declare(CLI::App& app) {
       ->type_name("N")
       ->capture_default_str()
       ->group(work);
-  app.add_option("--memory", memory, "budget, such as 4G; default: what is free")->type_name("SIZE")->group(work);
+  app.add_option("--memory", memory, "budget, such as 4G: a fit that needs more is refused; default: what is free")
+      ->type_name("SIZE")
+      ->group(work);
   app.add_option("--seed", seed, "of the random start vectors and sub-samples")
       ->check(whole_number)
       ->type_name("N")
@@ -134,9 +133,7 @@ void FitArguments::declare(CLI::App& app) {
 
 Options FitArguments::options() const {
   Options o;
-  if (modes == 0) refuse("--modes", "0", "at least one mode must be asked for", "for instance: -k 8");
   o.modes = modes;
-  if (!(alpha >= 0 && alpha <= 1)) refuse("--alpha", fmt::format("{}", alpha), "must lie between 0 and 1", "0.5 is the default");
   o.alpha = alpha;
   o.beta = bandwidth.value();
   for (const auto& [word, rule] : selectors)
@@ -147,30 +144,43 @@ Options FitArguments::options() const {
   o.threads = checked_threads(threads);
   o.block = block;
   o.basis = basis;
-  require_positive("--tolerance", tolerance);
   o.tolerance = tolerance;
   o.max_passes = max_passes;
   if (!memory.empty()) o.memory_bytes = parse_bytes(memory);
-  require_positive("--beta0", beta0);
   o.beta0 = beta0;
   o.beta0_cap.reset();
-  if (beta0_cap != "none") {
-    o.beta0_cap = parse_number("--beta0-cap", beta0_cap, "must be a number above zero, or none");
-    require_positive("--beta0-cap", o.beta0_cap);
-  }
-  require_positive("--beta-max", beta_max);
+  if (beta0_cap != "none") o.beta0_cap = parse_number("--beta0-cap", beta0_cap, "must be a number above zero, or none");
   o.beta_max = beta_max;
-  if (components == 0) refuse("--components", "0", "there is at least one component");
   o.components = components;
   o.trim_isolated = trim == "auto";
-  if (!trim.empty() && !o.trim_isolated) {
-    o.trim = parse_number("--trim", trim, "must be a fraction below 0.5, or auto");
-    if (!(o.trim >= 0 && o.trim < 0.5))
-      refuse("--trim", trim, "must be a fraction below 0.5, or auto", "--trim 0.01 leaves out one row in a hundred");
-  }
+  if (!trim.empty() && !o.trim_isolated) o.trim = parse_number("--trim", trim, "must be a fraction below 0.5, or auto");
   o.seed = seed;
   o.keep_points = !no_points;
+  check_options(o);
   return o;
+}
+
+void FitArguments::check_rows(std::size_t rows) const {
+  if (given("--modes") && rows >= 3 && modes >= rows)
+    throw Error(Failure::misuse,
+                fmt::format("{} modes were asked for, but {} points have at most {} nontrivial ones", modes, rows, rows - 1),
+                "ask for fewer modes");
+}
+
+std::vector<std::string> FitArguments::without_effect() const {
+  std::vector<std::string> lines;
+  const auto note = [&](const char* option, const char* where) {
+    if (given(option)) lines.push_back(fmt::format("note: {} has no effect {}", option, where));
+  };
+  if (bandwidth.value()) {
+    for (const char* option : {"--select", "--ladder", "--beta0", "--beta0-cap", "--beta-max", "--components"})
+      note(option, "where the bandwidth is given");
+  } else if (beta0) {
+    note("--beta0-cap", "beside --beta0");
+  } else if (select == "robust" || select == "minimum") {
+    note("--beta0-cap", "without --select paper or continuation");
+  }
+  return lines;
 }
 
 std::size_t parse_bytes(const std::string& text) {

@@ -1,5 +1,5 @@
-// The options of a fit as words on a command line, and their translation to fd::Options. Every value is checked here, before any
-// file is opened, and an error names the option.
+// The options of a fit as words on a command line, and their translation to fd::Options. Every value is checked before any file is
+// opened, and an error names the option.
 #pragma once
 
 #include <cstddef>
@@ -37,6 +37,14 @@ struct FitArguments {
 
   void declare(CLI::App& app);
   Options options() const;  // throws Error(misuse)
+  // A number of modes that was named is not lowered, as the default is where there are fewer rows: Error(misuse).
+  void check_rows(std::size_t rows) const;
+  // Options that were given and have no effect beside others: a line each.
+  std::vector<std::string> without_effect() const;
+
+ private:
+  bool given(const char* option) const { return app_ != nullptr && app_->get_option(option)->count() > 0; }
+  const CLI::App* app_ = nullptr;
 };
 
 std::size_t parse_bytes(const std::string& text);  // "4G", "500MB", "1.5GiB", "123456"

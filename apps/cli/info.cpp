@@ -51,7 +51,7 @@ Contents describe_points(const PointSource& points) {
       {"n", points.rows()}, {"dimension", points.dimension()}, {"fit_memory_bytes", static_cast<std::uint64_t>(memory)}};
   contents.text = row_text("points", fmt::format("{} rows, {} columns", points.rows(), points.dimension())) +
                   row_text("a fit needs", fmt::format("about {} of memory", bytes_text(memory)));
-  if (free > 0) contents.text += row_text("free now", bytes_text(free));
+  if (free > 0) contents.text += row_text("free now", bytes_text(free) + (memory > free ? ": fit will refuse" : ""));
   return contents;
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "cli/console.hpp"
+#include "cli/flag_names.hpp"
 
 namespace fd::cli {
 namespace {
@@ -74,7 +75,7 @@ std::string summary_text(const Model& model, const std::string& origin) {
   text += row_text("alpha", fmt::format("{:g}", model.alpha));
   text += row_text("precision", precision_name(model.precision));
   text += row_text("modes", fmt::format("{}, {}", model.modes(), model.converged ? "all converged" : "not all converged"));
-  if (!model.outcome.empty()) text += row_text("outcome", model.outcome);
+  if (!model.outcome.empty()) text += row_text("outcome", with_flags(model.outcome));
   text += row_text("residual", fmt::format("{:.2e} at most; {:.2e} of the trivial mode", largest, model.perron_residual));
   text += row_text("passes", fmt::format("{} over the kernel, {} of them over all rows, {} columns", model.passes,
                                          model.full_passes, model.columns));
@@ -101,7 +102,7 @@ nlohmann::ordered_json summary_json(const Model& model) {
           {"modes", model.modes()},
           {"precision", precision_name(model.precision)},
           {"converged", model.converged},
-          {"outcome", model.outcome},
+          {"outcome", with_flags(model.outcome)},
           {"perron", model.perron},
           {"perron_residual", model.perron_residual},
           {"eigenvalues", model.eigenvalues},

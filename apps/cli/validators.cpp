@@ -9,6 +9,8 @@
 
 #include <flashdiffusion/error.hpp>
 
+#include "base/team.hpp"
+
 namespace fd::cli {
 
 std::string whole_number(const std::string& word) {
@@ -24,7 +26,7 @@ std::string real_number(const std::string& word) {
 }
 
 int checked_threads(std::size_t threads) {
-  constexpr std::size_t most = 4096;
+  constexpr auto most = static_cast<std::size_t>(Team::most_threads);
   if (threads > most) throw Error(Failure::misuse, fmt::format("--threads {}: at most {}", threads, most), "0 uses all cores");
   return static_cast<int>(threads);
 }

@@ -46,8 +46,8 @@ struct Model {
   std::vector<double> residuals;    // |Mv - lambda v| of each, measured
   Table psi;                        // n × modes, right eigenvectors of P; sum_i pi_i psi_i^2 = 1, largest entry positive
   std::vector<double> q, d;         // kernel mass and degree
-  std::vector<double> mean;         // of the input columns
-  Table points;                     // n × dimension, mean subtracted; empty when the fit was told not to keep them
+  std::vector<double> mean;         // the origin: of the input columns, or their medians where a few rows dwarf the rest
+  Table points;                     // n × dimension, origin subtracted; empty when the fit was told not to keep them
   std::vector<Probe> sweep;
   // beta ~ n^exponent over the rungs of the ladder (Singer: 2 / (d + 4) to 2 / (d + 6)); NaN for fewer than two, its standard error for
   // fewer than three.

@@ -1,4 +1,5 @@
-// Everything a fit can be told. The defaults are what a user who knows nothing should get.
+// Everything a fit can be told. The defaults are what a user who knows nothing should get. Values that cannot be honoured, alone or
+// together, throw Error(misuse) before any work is done; messages name fields in backticks, as in `components = 3`.
 #pragma once
 
 #include <cstddef>
@@ -39,26 +40,27 @@ class Observer {
 };
 
 struct Options {
-  std::size_t modes = 16;      // nontrivial eigenpairs
+  std::size_t modes = 16;      // nontrivial eigenpairs, fewer than rows; of fewer than 17 rows the default takes all there are
   double alpha = 0.5;          // density normalisation, in [0, 1]
   std::optional<double> beta;  // bandwidth of exp(-beta |x-y|^2); nothing: the flow chooses
   Select select = Select::robust;
   bool ladder = true;
   std::vector<Precision> precision = {Precision::fp32};  // several: a cascade, the last one decides
   std::string backend = "auto";
-  std::string isa;        // instruction set of the cpu back-end; empty: the best there is
-  int threads = 0;        // 0: all cores the process may use
-  std::size_t block = 0;  // 0: chosen from the cost of a pass
-  std::size_t basis = 0;
-  double tolerance = 1e-5;                // on the residual |Mv - lambda v| of each pair
-  std::size_t max_passes = 0;             // 0: 50 + 4 * modes
-  std::size_t memory_bytes = 0;           // budget of the fit; 0: what is free
-  std::optional<double> beta0;            // first bandwidth of the flow
-  std::optional<double> beta0_cap = 0.1;  // the paper's cap on it; nothing: uncapped
-  std::optional<double> beta_max;
-  std::size_t components = 1;  // the Perron gap is judged past this many components
-  double trim = 0;             // fraction of the rows, the sparsest, left out of the fit and placed by extension
-  bool trim_isolated = false;  // instead: the rows that are isolated where the rest is not, at most 2 in 100
+  std::string isa;  // instruction set of the cpu back-end; empty: the best there is
+  int threads = 0;  // 0: all cores the process may use
+  std::size_t block =
+      0;  // vectors a pass, at most as many as rows, taken as 4 where it is less; 0: chosen from the cost of a pass
+  std::size_t basis = 0;    // vectors kept; taken as modes + 3 * block where it is less, and as rows where it is more; 0: chosen
+  double tolerance = 1e-5;  // on the residual |Mv - lambda v| of each pair, below 1; what the precision cannot reach is said
+  std::size_t max_passes = 0;             // of a solve or probe; 0: 50 + 4 * modes
+  std::size_t memory_bytes = 0;           // budget: a fit that needs more throws Error(memory) before it reads; 0: what is free
+  std::optional<double> beta0;            // first bandwidth of the flow, at most beta_max; nothing: from the scale of the data
+  std::optional<double> beta0_cap = 0.1;  // the paper's and the continuation's cap on a first bandwidth that was not given
+  std::optional<double> beta_max;         // largest bandwidth of the flow; a start from the data is lowered to it
+  std::size_t components = 1;             // the Perron gap is judged past this many components, at most as many as modes
+  double trim = 0;                        // fraction of the rows, the sparsest, left out of the fit and placed by extension
+  bool trim_isolated = false;             // instead: the rows that are isolated where the rest is not, at most 2 in 100
   std::uint64_t seed = 42;
   bool keep_points = true;  // the model carries its points (transform needs them)
   Observer* observer = nullptr;

@@ -28,6 +28,7 @@ class PointsView {
   void read(std::size_t first, std::size_t count, double* out) const {
     std::visit(
         [&](auto data) {
+          if (data == nullptr && count * dimension_ > 0) throw Error(Failure::misuse, "the points are a null pointer");
           for (std::size_t i = 0; i < count * dimension_; ++i) out[i] = data[first * dimension_ + i];
         },
         data_);

@@ -39,7 +39,7 @@ class AlignedBuffer {
       throw Error(
           Failure::memory,
           "could not allocate " + (representable ? std::to_string(size * sizeof(T) >> 20) + " MiB" : "more than there can be"),
-          "use fewer points or modes, or a smaller --memory");
+          "use fewer points or modes, or a smaller `memory_bytes`");
   }
   // What was moved from is empty.
   AlignedBuffer(AlignedBuffer&& other) noexcept : data_(std::move(other.data_)), size_(std::exchange(other.size_, 0)) {}

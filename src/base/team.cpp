@@ -1,15 +1,22 @@
 #include "base/team.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
+#include <cstring>
+#include <string>
+#include <system_error>
 
 #if defined(__linux__)
 #include <sched.h>
 #endif
 
+#include <flashdiffusion/error.hpp>
+
 #include "base/wait_for_change.hpp"
 
 namespace fd {
+
 int available_cores() {
 #if defined(__linux__)
   cpu_set_t set;
@@ -18,16 +25,47 @@ int available_cores() {
   return std::max(1u, std::thread::hardware_concurrency());
 }
 
-Team::Team(int threads) {
-  if (threads <= 0) {
-    const char* wish = std::getenv("FLASHDIFFUSION_THREADS");
-    threads = wish != nullptr ? std::atoi(wish) : 0;
-    if (threads <= 0) threads = available_cores();
-  }
-  for (int worker = 1; worker < threads; ++worker) workers_.emplace_back([this, worker] { work(worker); });
+namespace {
+
+// 0 where the environment leaves it open.
+int threads_of_environment() {
+  const char* text = std::getenv("FLASHDIFFUSION_THREADS");
+  if (text == nullptr || *text == '\0') return 0;
+  int threads = -1;
+  const char* end = text + std::strlen(text);
+  const auto read = std::from_chars(text, end, threads);
+  if (read.ec != std::errc() || read.ptr != end || threads < 0 || threads > Team::most_threads)
+    throw Error(Failure::misuse, "FLASHDIFFUSION_THREADS=" + std::string(text) + " is not a number of threads",
+                "set it to a whole number up to " + std::to_string(Team::most_threads) + ", 0 for all cores, or unset it");
+  return threads;
 }
 
-Team::~Team() {
+}  // namespace
+
+Team::Team(int threads, const Start& start) {
+  if (threads < 0 || threads > most_threads)
+    throw Error(Failure::misuse, std::to_string(threads) + " threads were asked for",
+                "`threads` lies between 0, for all cores, and " + std::to_string(most_threads));
+  if (threads == 0) threads = threads_of_environment();
+  const bool asked_for = threads > 0;
+  if (!asked_for) threads = std::min(available_cores(), most_threads);
+  workers_.reserve(static_cast<std::size_t>(threads));
+  try {
+    for (int worker = 1; worker < threads; ++worker) workers_.push_back(start([this, worker] { work(worker); }));
+  } catch (const std::exception& refusal) {  // std::system_error, or no memory for the thread's state
+    if (!asked_for) return;
+    const int started = this->threads();
+    dismiss();
+    throw Error(
+        Failure::device,
+        "only " + std::to_string(started) + " of " + std::to_string(threads) + " threads could be started: " + refusal.what(),
+        "ask for fewer `threads`, or raise the limits on processes and memory");
+  }
+}
+
+Team::~Team() { dismiss(); }
+
+void Team::dismiss() {
   quit_.store(true);
   generation_.fetch_add(1);
   generation_.notify_all();

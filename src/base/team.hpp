@@ -1,22 +1,32 @@
 // A team of threads that runs numbered tasks. Tasks may go to any thread in any order, so a task must write to memory of its
 // own; then the result is the same for every number of threads. The calling thread works too.
 //
+// A system may refuse threads. A number that was asked for is then an error; where it was left open the team makes do with those that
+// it got.
+//
 // Own threads instead of OpenMP: two OpenMP runtimes in one process (NumPy's, PyTorch's) fight, and ThreadSanitizer can see
 // through these.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace fd {
 
 class Team {
  public:
-  explicit Team(int threads);  // 0: as many as this process may use; FLASHDIFFUSION_THREADS overrides 0
+  using Start = std::function<std::thread(std::function<void()>)>;  // std::system_error: no more threads
+  static constexpr int most_threads = 4096;
+
+  // 0: as many as this process may use; FLASHDIFFUSION_THREADS overrides 0. Throws Error(misuse) for a number outside
+  // [0, most_threads], Error(device) where fewer than the number asked for could be started.
+  explicit Team(int threads, const Start& start = start_thread);
   ~Team();
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
@@ -30,6 +40,8 @@ class Team {
            int most = 1 << 20);
 
  private:
+  static std::thread start_thread(std::function<void()> body) { return std::thread(std::move(body)); }
+  void dismiss();
   void work(int worker);
   void drain(int worker);
 

@@ -134,7 +134,8 @@ class Search {
     std::string verdict = fmt::format("beta {:.5g} ({}): {}", step.beta,
                                       step.boundary.empty() ? "no admissible bandwidth" : step.boundary, step.reason);
     if (std::isfinite(step.unconstrained_minimiser) && std::abs(step.unconstrained_minimiser / step.beta - 1) > 0.02)
-      verdict += fmt::format("; the potential alone has its minimum at {:.5g}", step.unconstrained_minimiser);
+      verdict += fmt::format("; without regard to modes on a few rows the error estimate would be least at {:.5g}",
+                             step.unconstrained_minimiser);
     if (step.kind == Step::Kind::accept && (optima_.empty() || optima_.back().first < current_->size()))
       optima_.emplace_back(current_->size(), step.beta);
     return pack(step.beta, std::move(solution), verdict, step.kind == Step::Kind::accept && step.boundary != "edge");

@@ -2,91 +2,188 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
+#include <limits>
+
+#include <fmt/format.h>
 
 #include <flashdiffusion/error.hpp>
 
 namespace fd {
+namespace {
+
+constexpr std::size_t sample_rows = 1024, sample_values = std::size_t{1} << 22;
+constexpr double dwarfs = 30;       // extents
+constexpr double moves_mean = 1e3;  // extents: beyond, the mean lies where no row does
+
+std::string place_text(const PointSummary::Place& place) {
+  return fmt::format("row {}, column {} (counted from 1)", place.row + 1, place.column + 1);
+}
+
+// The first reading: sums, which columns vary, whether all is finite, and every so many rows kept as a sample.
+struct FirstReading {
+  std::vector<double> mean, sample;
+  std::vector<std::size_t> varying;
+
+  explicit FirstReading(PointSource& source) {
+    const std::size_t n = source.rows(), dimension = source.dimension();
+    const std::size_t wanted = std::clamp<std::size_t>(sample_values / dimension, 32, sample_rows);
+    const std::size_t stride = (n + wanted - 1) / wanted;
+    // Sums of x - x_first: exact enough with any common offset.
+    std::vector<double> origin(dimension), sum(dimension, 0.0);
+    std::vector<char> varies(dimension, 0);
+    std::size_t bad = 0;
+    PointSummary::Place first_bad;
+    in_pieces(source, [&](std::size_t first, std::size_t count, const double* rows) {
+      if (first == 0) std::copy(rows, rows + dimension, origin.begin());
+      for (std::size_t i = 0; i < count; ++i) {
+        if ((first + i) % stride == 0) sample.insert(sample.end(), rows + i * dimension, rows + (i + 1) * dimension);
+        for (std::size_t c = 0; c < dimension; ++c) {
+          const double value = rows[i * dimension + c];
+          if (!std::isfinite(value)) {
+            if (bad++ == 0) first_bad = {first + i, c, value, 0};
+            continue;
+          }
+          sum[c] += value - origin[c];
+          if (value != origin[c]) varies[c] = 1;
+        }
+      }
+    });
+    if (bad > 0) {
+      std::string what = std::string(std::isnan(first_bad.value) ? "NaN" : "an infinite value") + " in " + place_text(first_bad);
+      if (bad > 1) what += "; " + std::to_string(bad - 1) + " more not-finite values";
+      throw Error(Failure::input, what, "remove these rows or fill them in before fitting");
+    }
+    mean.resize(dimension);
+    for (std::size_t c = 0; c < dimension; ++c) {
+      mean[c] = origin[c] + sum[c] / static_cast<double>(n);
+      if (varies[c] != 0) varying.push_back(c);
+    }
+  }
+};
+
+std::vector<double> column_medians(const std::vector<double>& sample, std::size_t dimension) {
+  std::vector<double> medians(dimension), column(sample.size() / dimension);
+  for (std::size_t c = 0; c < dimension; ++c) {
+    for (std::size_t i = 0; i < column.size(); ++i) column[i] = sample[i * dimension + c];
+    const auto middle = column.begin() + static_cast<std::ptrdiff_t>(column.size() / 2);
+    std::nth_element(column.begin(), middle, column.end());
+    medians[c] = *middle;
+  }
+  return medians;
+}
+
+double distance(const double* row, const std::vector<double>& origin, const std::vector<std::size_t>& columns) {
+  double square = 0;
+  for (const std::size_t c : columns) square += (row[c] - origin[c]) * (row[c] - origin[c]);
+  return std::sqrt(square);
+}
+
+// Of the rows of the sample that do not lie at its median: 95 in 100 are nearer.
+double extent_of(const std::vector<double>& sample, const std::vector<double>& median, const std::vector<std::size_t>& columns) {
+  std::vector<double> distances;
+  for (std::size_t at = 0; at < sample.size(); at += median.size()) {
+    const double d = distance(sample.data() + at, median, columns);
+    if (d > 0) distances.push_back(d);
+  }
+  if (distances.empty()) return 0;
+  std::sort(distances.begin(), distances.end());
+  return distances[static_cast<std::size_t>(0.95 * static_cast<double>(distances.size() - 1))];
+}
+
+// The second reading: who lies far out. Returns the mean of |x - median|^2.
+double find_farthest(PointSource& source, const std::vector<double>& median, PointSummary& summary) {
+  constexpr std::size_t named = 6;
+  const double limit = summary.extent > 0 ? dwarfs * summary.extent : std::numeric_limits<double>::infinity();
+  double square = 0;
+  in_pieces(source, [&](std::size_t first, std::size_t count, const double* rows) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const double* row = rows + i * summary.dimension;
+      const double far = distance(row, median, summary.varying);
+      square += far * far;
+      if (far > limit && summary.dwarfing++ < named) summary.dwarf.push_back(first + i);
+      if (far <= summary.farthest.distance) continue;
+      const auto out = [&](std::size_t c) { return std::abs(row[c] - median[c]); };
+      std::size_t column = summary.varying[0];
+      for (const std::size_t c : summary.varying)
+        if (out(c) > out(column)) column = c;
+      summary.farthest = {first + i, column, row[column], far};
+    }
+  });
+  return square / static_cast<double>(summary.rows);
+}
+
+}  // namespace
 
 PointSummary summarise(PointSource& source) {
   PointSummary summary;
   summary.rows = source.rows();
   summary.dimension = source.dimension();
-  const std::size_t dimension = summary.dimension;
-  if (summary.rows == 0 || dimension == 0)
+  if (summary.rows == 0 || summary.dimension == 0)
     throw Error(Failure::input, "there are no points", "give a table with at least 3 rows and 1 column");
-
-  // Sums of x - x_first: exact enough with any common offset.
-  std::vector<double> origin(dimension), sum(dimension, 0.0);
-  std::vector<char> varies(dimension, 0);
-  std::size_t bad = 0, bad_row = 0, bad_column = 0;
-  double bad_value = 0;
-  in_pieces(source, [&](std::size_t first, std::size_t count, const double* rows) {
-    if (first == 0) std::copy(rows, rows + dimension, origin.begin());
-    for (std::size_t i = 0; i < count; ++i)
-      for (std::size_t c = 0; c < dimension; ++c) {
-        const double value = rows[i * dimension + c];
-        if (!std::isfinite(value)) {
-          if (bad++ == 0) {
-            bad_row = first + i;
-            bad_column = c;
-            bad_value = value;
-          }
-          continue;
-        }
-        sum[c] += value - origin[c];
-        if (value != origin[c]) varies[c] = 1;
-      }
-  });
-  if (bad > 0) {
-    std::string what = std::string(std::isnan(bad_value) ? "NaN" : "an infinite value") + " in row " +
-                       std::to_string(bad_row + 1) + ", column " + std::to_string(bad_column + 1) + " (counted from 1)";
-    if (bad > 1) what += "; " + std::to_string(bad - 1) + " more not-finite values";
-    throw Error(Failure::input, what, "remove these rows or fill them in before fitting");
-  }
-  summary.mean.resize(dimension);
-  for (std::size_t c = 0; c < dimension; ++c) {
-    summary.mean[c] = origin[c] + sum[c] / static_cast<double>(summary.rows);
-    if (varies[c] != 0) summary.varying.push_back(c);
-  }
+  FirstReading first(source);
+  summary.mean = std::move(first.mean);
+  summary.varying = std::move(first.varying);
   if (summary.varying.empty() && summary.rows > 1)
     throw Error(Failure::input, "all " + std::to_string(summary.rows) + " points are equal: there is no geometry here",
                 "check how the table was made");
-  double square = 0;
-  in_pieces(source, [&](std::size_t, std::size_t count, const double* rows) {
-    for (std::size_t i = 0; i < count; ++i)
-      for (const std::size_t c : summary.varying) square += std::pow(rows[i * dimension + c] - summary.mean[c], 2);
-  });
-  summary.mean_square = square / static_cast<double>(summary.rows);
-  if (!std::isfinite(square))
-    throw Error(Failure::input, "the points are too far apart: their squared distances overflow", "rescale the columns");
+  const std::vector<double> median = column_medians(first.sample, summary.dimension);
+  summary.extent = extent_of(first.sample, median, summary.varying);
+  summary.mean_square = find_farthest(source, median, summary);
+  if (!std::isfinite(summary.mean_square))
+    throw Error(Failure::input,
+                fmt::format("{}: {:g} is too far from the other rows: squared distances overflow", place_text(summary.farthest),
+                            summary.farthest.value),
+                "remove the row if it is a fill value, or rescale the column");
+  if (summary.farthest.distance > moves_mean * summary.extent) {
+    summary.mean = median;
+    return summary;
+  }
+  // mean |x - mean|^2 = mean |x - median|^2 - |mean - median|^2
+  summary.mean_square -= std::pow(distance(summary.mean.data(), median, summary.varying), 2);
   return summary;
 }
 
-void CentredSource::centre(const double* row, double* out) const {
-  for (std::size_t v = 0; v < summary_.varying.size(); ++v) {
-    const std::size_t c = summary_.varying[v];
-    out[v] = row[c] - summary_.mean[c];
+void refuse_what_precision_cannot_hold(const PointSummary& summary, const std::vector<Precision>& precision,
+                                       std::optional<double> beta) {
+  // coordinates as a pass takes them: in units of the kernel's width, or of the extent where a search has yet to find it
+  const double unit = beta ? std::sqrt(*beta) : summary.extent > 0 ? 1 / summary.extent : 0;
+  for (const Precision p : precision) {
+    const bool wide = traits(p).wide_panels;
+    const double largest = wide ? 1e150 : 1e37;  // differences of two are finite
+    const double scaled = wide ? 1e150 : 1e17;   // and so are sums of their squares over coordinates
+    const double distance = summary.farthest.distance;
+    if (distance <= largest && distance * unit <= scaled) continue;
+    throw Error(Failure::input,
+                fmt::format("{}: {:g} is more than {} can hold beside the other rows, 95 in 100 of which lie within {:.2g}",
+                            place_text(summary.farthest), summary.farthest.value, traits(p).name, summary.extent),
+                "if it is a fill value remove the row, else rescale the column");
   }
+}
+
+std::string describe_dwarfing(const PointSummary& summary) {
+  // where many rows lie far out the table is made of parts, and that is said elsewhere
+  if (summary.dwarfing == 0 || static_cast<double>(summary.dwarfing) > 0.05 * static_cast<double>(summary.rows)) return {};
+  std::vector<std::size_t> from_one = summary.dwarf;
+  for (std::size_t& row : from_one) ++row;
+  const bool one = summary.dwarfing == 1;
+  return fmt::format(
+      "{} {}{} {} more than {:g} times as far out as 95 in 100 rows (farthest: row {}, {:g} in column {}) and may decide "
+      "the bandwidth alone; check {}, or set `trim_isolated`",
+      one ? "row" : "rows", fmt::join(from_one, ", "), summary.dwarf.size() < summary.dwarfing ? ", ..." : "",
+      one ? "lies" : "lie", dwarfs, summary.farthest.row + 1, summary.farthest.value, summary.farthest.column + 1,
+      one ? "it" : "them");
 }
 
 void CentredSource::read(std::size_t first, std::size_t count, double* out) {
   const std::size_t wide = summary_.dimension, narrow = summary_.varying.size();
-  if (rows_.empty()) {
-    buffer_.resize(count * wide);
-    source_.read(first, count, buffer_.data());
-    for (std::size_t i = 0; i < count; ++i) centre(buffer_.data() + i * wide, out + i * narrow);
-    return;
-  }
-  // chosen rows: neighbours no further apart than a page or so are read together
-  for (std::size_t i = 0; i < count;) {
-    std::size_t last = i + 1;
-    while (last < count && rows_[first + last] - rows_[first + i] < 64) ++last;
-    const std::size_t from = rows_[first + i], span = rows_[first + last - 1] - from + 1;
-    buffer_.resize(span * wide);
-    source_.read(from, span, buffer_.data());
-    for (; i < last; ++i) centre(buffer_.data() + (rows_[first + i] - from) * wide, out + i * narrow);
-  }
+  buffer_.resize(count * wide);
+  if (some_) some_->read(first, count, buffer_.data());
+  else source_.read(first, count, buffer_.data());
+  for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t v = 0; v < narrow; ++v) {
+      const std::size_t c = summary_.varying[v];
+      out[i * narrow + v] = buffer_[i * wide + c] - summary_.mean[c];
+    }
 }
 
 }  // namespace fd

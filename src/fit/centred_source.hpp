@@ -1,43 +1,71 @@
-// The points as the kernel should see them: mean removed in fp64, columns that do not vary dropped (distances do not change, the
-// cost does), and, for a rung of the ladder, only some of the rows.
+// The points as the kernel should see them: an origin in their midst removed in fp64, columns that do not vary dropped (distances do not
+// change, the cost does), and, for a rung of the ladder, only some of the rows.
 #pragma once
 
 #include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include <flashdiffusion/options.hpp>
 #include <flashdiffusion/points.hpp>
 
 #include "base/pieces.hpp"
+#include "fit/some_rows.hpp"
 
 namespace fd {
 
-// What one reading of all rows tells.
+// What two readings of all rows tell.
+//
+// The origin is the mean. A single value of 1e16 moves the mean of a thousand rows by 1e13, though, and what is then left of the others
+// is a few digits: where the farthest row dwarfs the rest, the origin is the median of a sample, coordinate by coordinate, which a few
+// rows do not move.
 struct PointSummary {
   std::size_t rows = 0, dimension = 0;
-  std::vector<double> mean;
+  std::vector<double> mean;          // the origin
   std::vector<std::size_t> varying;  // columns that are not constant
-  double mean_square = 0;            // of |x - mean|
+  double mean_square = 0;            // of |x - origin|, over the rows
+
+  // Distances are taken from the sample's median.
+  struct Place {
+    std::size_t row = 0, column = 0;
+    double value = 0, distance = 0;
+  };
+  Place farthest;                  // the row, and its column that lies farthest out
+  double extent = 0;               // within it lie 95 of 100 rows of the sample
+  std::vector<std::size_t> dwarf;  // rows beyond 30 extents, the first few of them
+  std::size_t dwarfing = 0;        // how many there are
 };
 
-// Throws Error(input) for NaN or infinity (row and column named, the others counted) and for points that are all equal.
+// Throws Error(input) for NaN or infinity (row and column named, the others counted), for values whose squares overflow, and for points
+// that are all equal.
 PointSummary summarise(PointSource& source);
+
+// Throws Error(input) where a row lies so far out that coordinates of these precisions cannot hold both it and the rest. `beta`: where it
+// is known already.
+void refuse_what_precision_cannot_hold(const PointSummary& summary, const std::vector<Precision>& precision,
+                                       std::optional<double> beta = {});
+
+// One line about rows so far out that they alone decide what a bandwidth search sees; empty where there are none.
+std::string describe_dwarfing(const PointSummary& summary);
 
 class CentredSource final : public PointSource {
  public:
   // `rows`: which rows, ascending; empty means all.
   CentredSource(PointSource& source, const PointSummary& summary, std::vector<std::size_t> rows = {})
-      : source_(source), summary_(summary), rows_(std::move(rows)) {}
+      : source_(source), summary_(summary) {
+    if (!rows.empty()) some_.emplace(source, std::move(rows));
+  }
 
-  std::size_t rows() const override { return rows_.empty() ? source_.rows() : rows_.size(); }
+  std::size_t rows() const override { return some_ ? some_->rows() : source_.rows(); }
   std::size_t dimension() const override { return summary_.varying.size(); }
   void read(std::size_t first, std::size_t count, double* out) override;
 
  private:
-  void centre(const double* row, double* out) const;
-
   PointSource& source_;
   const PointSummary& summary_;
-  std::vector<std::size_t> rows_;
+  std::optional<SomeRows> some_;
   std::vector<double> buffer_;
 };
 

@@ -1,30 +1,87 @@
 #include "fit/check_options.hpp"
 
 #include <cmath>
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
 
 #include <flashdiffusion/error.hpp>
 
-namespace fd {
+#include "base/team.hpp"
 
-void check_options(const Options& options, std::size_t rows) {
-  const auto refuse = [](const std::string& what, const std::string& hint) { throw Error(Failure::misuse, what, hint); };
-  if (options.modes == 0) refuse("the number of modes must be at least 1", "use --modes 8, say");
-  if (!(options.alpha >= 0 && options.alpha <= 1))
-    refuse(fmt::format("alpha = {} is outside [0, 1]", options.alpha), "0, 0.5 and 1 are usual");
-  if (options.beta && !(*options.beta > 0 && std::isfinite(*options.beta)))
-    refuse(fmt::format("beta = {} is not a positive number", *options.beta), "leave it out to let the data choose");
-  if (!(options.trim >= 0 && options.trim < 0.5))
-    refuse(fmt::format("trim = {} is outside [0, 0.5)", options.trim), "0.01 leaves one row in a hundred out");
-  if (!(options.tolerance > 0))
-    refuse(fmt::format("tolerance = {} is not a positive number", options.tolerance), "1e-5 is the default");
-  if (options.precision.empty()) refuse("no precision was given", "use fp32");
-  if (rows < 3) throw Error(Failure::input, fmt::format("{} points are too few", rows), "a diffusion map needs at least 3");
-  if (options.modes >= rows)
-    refuse(fmt::format("{} modes were asked for, but {} points have at most {} nontrivial ones", options.modes, rows, rows - 1),
+namespace fd {
+namespace {
+
+[[noreturn]] void refuse(const std::string& what, const std::string& hint) { throw Error(Failure::misuse, what, hint); }
+
+void check_bandwidth(const char* name, const std::optional<double>& value, const char* hint) {
+  if (value && !(*value > 0 && std::isfinite(*value)))
+    refuse(fmt::format("`{} = {}` is not a positive number", name, *value), hint);
+}
+
+// Each by itself.
+void check_values(const Options& o) {
+  if (o.modes == 0) refuse("`modes = 0`: at least one must be asked for", "16 is the default");
+  if (!(o.alpha >= 0 && o.alpha <= 1)) refuse(fmt::format("`alpha = {}` is outside [0, 1]", o.alpha), "0, 0.5 and 1 are usual");
+  check_bandwidth("beta", o.beta, "leave it out to let the data choose");
+  check_bandwidth("beta0", o.beta0, "leave it out to start at the scale of the data");
+  check_bandwidth("beta0_cap", o.beta0_cap, "0.1 is the default");
+  check_bandwidth("beta_max", o.beta_max, "leave it out for no bound");
+  if (!(o.trim >= 0 && o.trim < 0.5))
+    refuse(fmt::format("`trim = {}` is outside [0, 0.5)", o.trim), "0.01 leaves one row in a hundred out");
+  // M has norm 1: a residual of 1 is reached by any vector whatever
+  if (!(o.tolerance > 0 && o.tolerance < 1))
+    refuse(fmt::format("`tolerance = {}` is outside (0, 1)", o.tolerance), "1e-5 is the default");
+  if (o.precision.empty()) refuse("`precision` names none", "fp32 is the default");
+  for (const Precision precision : o.precision) traits(precision);  // throws for what is none
+  if (o.components == 0) refuse("`components = 0`: there is at least one", "1 is the default");
+  if (o.threads < 0 || o.threads > Team::most_threads)
+    refuse(fmt::format("`threads = {}` is outside [0, {}]", o.threads, Team::most_threads), "0 takes all cores");
+}
+
+// Against each other.
+void check_together(const Options& o) {
+  if (o.trim > 0 && o.trim_isolated)
+    refuse(fmt::format("`trim = {}` and `trim_isolated` both say which rows are left out", o.trim), "set one of them");
+  if (o.components > o.modes)
+    refuse(fmt::format("`components = {}` needs as many modes, and `modes = {}`", o.components, o.modes),
+           fmt::format("the gap past {0} components is that of mode {0}: ask for `modes = {1}` or so", o.components,
+                       o.components + 8));
+  if (o.beta0 && o.beta_max && *o.beta0 > *o.beta_max)
+    refuse(fmt::format("`beta0 = {}` is above `beta_max = {}`", *o.beta0, *o.beta_max), "start below the largest bandwidth");
+}
+
+void check_rows(const Options& o, std::size_t rows) {
+  const std::size_t kept = rows - trimmed_rows(o.trim, rows);
+  const std::string left = kept < rows ? fmt::format(" that `trim = {}` leaves", o.trim) : "";
+  if (kept < 3)
+    throw Error(Failure::input, fmt::format("{} points{} are too few", kept, left), "a diffusion map needs at least 3");
+  if (o.modes >= kept)
+    refuse(fmt::format("{} modes were asked for, but {} points{} have at most {} nontrivial ones", o.modes, kept, left, kept - 1),
            "ask for fewer modes");
+  if (o.block > kept)
+    refuse(fmt::format("`block = {}` vectors a pass are more than the {} points{}", o.block, kept, left),
+           "leave it out to have it chosen");
+}
+
+}  // namespace
+
+std::size_t trimmed_rows(double trim, std::size_t rows) { return static_cast<std::size_t>(trim * static_cast<double>(rows)); }
+
+void check_options(const Options& options) {
+  check_values(options);
+  check_together(options);
+}
+
+Options checked_options(const Options& wishes, std::size_t rows) {
+  check_options(wishes);
+  Options options = wishes;
+  const std::size_t kept = rows - trimmed_rows(options.trim, rows);
+  if (options.modes == Options().modes && kept >= 3 && options.modes >= kept) options.modes = kept - 1;
+  check_together(options);  // with the number of modes that is left
+  check_rows(options, rows);
+  return options;
 }
 
 }  // namespace fd

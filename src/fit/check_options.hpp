@@ -1,4 +1,8 @@
-// Wishes that cannot be granted are refused before any work is done.
+// Options that cannot be honoured, alone or together, are refused before any work is done. The one place for it: programs and bindings
+// need only translate names.
+//
+// Names. In texts of the library an option is a field of Options in backticks, with its value where there is one: `trim` or
+// `components = 3`. A program that calls it something else puts its own name there.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +11,14 @@
 
 namespace fd {
 
-// Throws Error(misuse) or, for too few points, Error(input).
-void check_options(const Options& options, std::size_t rows);
+// What can be said without rows. Throws Error(misuse).
+void check_options(const Options& options);
+
+// The options as the fit of so many rows takes them: the default number of modes gives way where there are fewer. Throws Error(misuse)
+// or, for too few points, Error(input).
+Options checked_options(const Options& options, std::size_t rows);
+
+// How many rows `trim` leaves out.
+std::size_t trimmed_rows(double trim, std::size_t rows);
 
 }  // namespace fd

@@ -71,6 +71,9 @@ Model fit_all_rows(PointSource& source, const Options& wishes) {
   ProgressWatch watch(options.observer);
   watch.stage("reading", source.rows(), 0, options.modes);
   const PointSummary summary = summarise(source);
+  refuse_what_precision_cannot_hold(summary, options.precision, options.beta);
+  const std::string dwarfing = describe_dwarfing(summary);
+  if (!dwarfing.empty()) watch.note(dwarfing);
   auto backend = make_backend({options.backend, options.isa, options.threads});
   if (summary.rows >= worth_forecasting) {
     const FitForecast forecast = forecast_fit(*backend, source, summary, options);
@@ -103,7 +106,7 @@ Model fit_all_rows(PointSource& source, const Options& wishes) {
   const std::string pieces =
       options.beta ? describe_ones(model) : describe_separation(model, final.solution.support, potential.components);
   for (const std::string& part :
-       {final.verdict, describe_residuals(model, options, outcome), describe_small(model, options), localised, pieces})
+       {final.verdict, describe_residuals(model, options, outcome), describe_small(model, options), localised, pieces, dwarfing})
     if (!part.empty()) model.outcome += (model.outcome.empty() ? "" : "; ") + part;
   model.converged = outcome == SolverOutcome::converged && final.admissible && trustworthy(model);
   final.rung.reset();
@@ -115,11 +118,15 @@ Model fit_all_rows(PointSource& source, const Options& wishes) {
 
 }  // namespace
 
-Model fit(PointSource& source, const Options& options) {
-  check_options(options, source.rows());
+Model fit(PointSource& source, const Options& wishes) {
+  const Options options = checked_options(wishes, source.rows());
+  require_memory(source.rows(), source.dimension(), options);
   const auto started = std::chrono::steady_clock::now();
-  if (options.trim <= 0 && !options.trim_isolated) return fit_all_rows(source, options);
   ProgressWatch watch(options.observer);
+  if (options.modes < wishes.modes)
+    watch.note(
+        fmt::format("{} modes: {} rows have no more", options.modes, source.rows() - trimmed_rows(options.trim, source.rows())));
+  if (options.trim <= 0 && !options.trim_isolated) return fit_all_rows(source, options);
   watch.stage("trim", source.rows(), 0, 0);
   const std::vector<std::size_t> left_out = rows_to_trim(source, options, watch);
   if (left_out.empty()) {
@@ -127,11 +134,12 @@ Model fit(PointSource& source, const Options& options) {
     return fit_all_rows(source, options);
   }
   SomeRows kept(source, other_rows(source.rows(), left_out));
-  check_options(options, kept.rows());
   Options with_points = options;
   with_points.keep_points = true;
+  with_points.trim = 0;
+  with_points = checked_options(with_points, kept.rows());
   Model model = fit_all_rows(kept, with_points);
-  place_rows(model, source, left_out, options);
+  place_rows(model, source, left_out, options, watch);
   model.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   return model;
 }

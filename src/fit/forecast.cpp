@@ -5,6 +5,10 @@
 #include <cmath>
 #include <limits>
 
+#include <fmt/format.h>
+
+#include <flashdiffusion/error.hpp>
+
 #include "base/random.hpp"
 #include "device/backend.hpp"
 #include "fit/centred_source.hpp"
@@ -60,6 +64,25 @@ double fit_memory_bytes(std::size_t rows, std::size_t dimension, const Options& 
   constexpr std::size_t sums = 8 * 6;
   constexpr double program = 2e7, kept = 1.3;
   return kept * static_cast<double>(rows) * static_cast<double>(points + panels + modes + sums) + program;
+}
+
+std::string memory_complaint(std::size_t rows, std::size_t dimension, const Options& options) {
+  const double needed = fit_memory_bytes(rows, dimension, options);
+  const auto size = [](double bytes) {
+    return bytes < 1e9 ? fmt::format("{:.0f} MB", std::ceil(bytes / 1e6)) : fmt::format("{:.1f} GB", bytes / 1e9);
+  };
+  const std::string needs =
+      fmt::format("a fit of {} rows and {} columns needs about {} of memory", rows, dimension, size(needed));
+  if (options.memory_bytes > 0 && needed > static_cast<double>(options.memory_bytes))
+    return fmt::format("{}, more than `memory_bytes = {}` allows", needs, options.memory_bytes);
+  const auto free = static_cast<double>(available_memory_bytes());
+  if (options.memory_bytes == 0 && free > 0 && needed > free) return fmt::format("{}, and {} are free", needs, size(free));
+  return {};
+}
+
+void require_memory(std::size_t rows, std::size_t dimension, const Options& options) {
+  if (const std::string complaint = memory_complaint(rows, dimension, options); !complaint.empty())
+    throw Error(Failure::memory, complaint, "use fewer rows, columns or modes; a larger `memory_bytes` tries all the same");
 }
 
 std::size_t carried_beyond(std::size_t modes, std::size_t least) { return (modes + 1 + least + 7) / 8 * 8 - modes - 1; }
@@ -185,12 +208,12 @@ FitForecast forecast_fit(Backend& backend, PointSource& points, const PointSumma
   return {points.rows(), summary.varying.size(), options, cost};
 }
 
-Forecast estimate(PointSource& points, const Options& options) {
-  check_options(options, points.rows());
+Forecast estimate(PointSource& points, const Options& wishes) {
+  const Options options = checked_options(wishes, points.rows());
   // a summary of the sample alone: a file of any size is told in no time
   const auto rows = nested_sample(points.rows(), std::min(points.rows(), sample_rows), options.seed);
   std::vector<double> values(rows.size() * points.dimension());
-  for (std::size_t i = 0; i < rows.size(); ++i) points.read(rows[i], 1, values.data() + i * points.dimension());
+  SomeRows(points, rows).read(0, rows.size(), values.data());
   ViewSource sample(PointsView(values.data(), rows.size(), points.dimension()));
   const PointSummary summary = summarise(sample);
   const auto backend = make_backend({options.backend, options.isa, options.threads});

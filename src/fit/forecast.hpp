@@ -60,7 +60,13 @@ class FitForecast {
 // Measures on a sample of the points.
 FitForecast forecast_fit(Backend& backend, PointSource& points, const PointSummary& summary, const Options& options);
 
-// Of a fit at its peak.
+// Of a fit at its peak, within its budget as far as it goes: the basis gives way, the points and the modes do not.
 double fit_memory_bytes(std::size_t rows, std::size_t dimension, const Options& options);
+
+// What is wrong with a fit's memory, before anything is read: more than the budget that was set or, where none was, more than is free.
+// Empty where nothing is.
+std::string memory_complaint(std::size_t rows, std::size_t dimension, const Options& options);
+// Throws it, as Error(memory).
+void require_memory(std::size_t rows, std::size_t dimension, const Options& options);
 
 }  // namespace fd

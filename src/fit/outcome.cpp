@@ -36,10 +36,10 @@ std::string describe_residuals(const Model& model, const Options& options, Solve
       std::count_if(model.residuals.begin(), model.residuals.end(), [&](double r) { return r <= options.tolerance; });
   text += fmt::format("{} of {} residuals reached {:g}", reached, model.modes(), options.tolerance);
   if (outcome == SolverOutcome::floor)
-    return text + fmt::format("; the others stand at the floor of {} arithmetic (largest {:.1e}); ask for --tolerance {:.0e}{}",
+    return text + fmt::format("; the others stand at the floor of {} arithmetic (largest {:.1e}); ask for `tolerance = {:.0e}`{}",
                               traits(model.precision).name, worst, 2 * worst,
-                              traits(model.precision).wide_panels ? "" : " or --precision fp64");
-  return text + fmt::format(" when the passes ran out (largest {:.1e}); raise --max-passes or --basis", worst);
+                              traits(model.precision).wide_panels ? "" : " or `precision = fp64`");
+  return text + fmt::format(" when the passes ran out (largest {:.1e}); raise `max_passes` or `basis`", worst);
 }
 
 std::string describe_small(const Model& model, const Options& options) {
@@ -51,8 +51,8 @@ std::string describe_small(const Model& model, const Options& options) {
   const std::string which = first + 1 == model.modes() ? fmt::format("eigenvalue {} is", first + 1)
                                                        : fmt::format("eigenvalues {} to {} are", first + 1, model.modes());
   return fmt::format(
-      "{} within the tolerance of zero: nothing else is known of {} modes (ask for {}, or for a smaller --tolerance)", which,
-      first + 1 == model.modes() ? "its" : "their", first > 0 ? fmt::format("{} modes", first) : "a larger --beta");
+      "{} within the tolerance of zero: nothing else is known of {} modes (ask for {}, or for a smaller `tolerance`)", which,
+      first + 1 == model.modes() ? "its" : "their", first > 0 ? fmt::format("{} modes", first) : "a larger `beta`");
 }
 
 std::string describe_ones(const Model& model) {
@@ -62,7 +62,7 @@ std::string describe_ones(const Model& model) {
     return fmt::format(
         "all {} eigenvalues are 1 as far as {} can tell: at this bandwidth the rows fall apart, and the modes are an arbitrary "
         "choice; "
-        "use a smaller beta",
+        "use a smaller `beta`",
         count, traits(model.precision).name);
   return fmt::format(
       "{} of {} eigenvalues {} 1 as far as {} can tell: the rows fall into {} pieces that this bandwidth does not connect", count,
@@ -100,9 +100,9 @@ std::string describe_separation(const Model& model, const std::vector<double>& s
   }
   if (near < components || near == model.modes() || model.eigenvalues[near] > clearly_below) return {};
   if (alone == near)
-    return fmt::format("{} nearly isolated {} the bandwidth down: leave {} out of the fit (--trim auto)", near,
+    return fmt::format("{} nearly isolated {} the bandwidth down: leave {} out of the fit (`trim_isolated`)", near,
                        near == 1 ? "row holds" : "rows hold", near == 1 ? "it" : "them");
-  return fmt::format("the rows fall into {0} nearly separate components: try --components {0}", near + 1);
+  return fmt::format("the rows fall into {0} nearly separate components: try `components = {0}`", near + 1);
 }
 
 }  // namespace fd

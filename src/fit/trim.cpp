@@ -11,6 +11,7 @@
 
 #include "device/backend.hpp"
 #include "fit/centred_source.hpp"
+#include "fit/check_options.hpp"
 #include "fit/nystrom.hpp"
 #include "flow/ladder.hpp"
 
@@ -59,6 +60,7 @@ double beta_of_some_neighbours(Backend& backend, const Points& sample, double st
 std::vector<std::size_t> rows_to_trim(PointSource& source, const Options& options, Watch& watch) {
   const std::size_t n = source.rows();
   const PointSummary summary = summarise(source);
+  refuse_what_precision_cannot_hold(summary, {Precision::fp32});
   const auto backend = make_backend({options.backend, options.isa, options.threads});
   const std::vector<std::size_t> chosen = nested_sample(n, std::min(n, sample_rows), options.seed);
   CentredSource some(source, summary, chosen), every(source, summary);
@@ -71,7 +73,7 @@ std::vector<std::size_t> rows_to_trim(PointSource& source, const Options& option
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return mass[a] < mass[b]; });
   const double fraction = options.trim_isolated ? isolated_fraction : options.trim;
-  order.resize(static_cast<std::size_t>(fraction * static_cast<double>(n)));
+  order.resize(trimmed_rows(fraction, n));
   if (options.trim_isolated) {
     const double limit = isolated_mass * median(mass);
     std::erase_if(order, [&](std::size_t row) { return !(mass[row] < limit); });
@@ -91,18 +93,19 @@ std::vector<std::size_t> other_rows(std::size_t rows, const std::vector<std::siz
   return others;
 }
 
-void place_rows(Model& model, PointSource& all, const std::vector<std::size_t>& left_out, const Options& options) {
+void place_rows(Model& model, PointSource& all, const std::vector<std::size_t>& left_out, const Options& options, Watch& watch) {
   const std::size_t n = all.rows(), k = model.modes(), dimension = model.dimension;
   const bool wide = model.psi.wide();
   SomeRows out_source(all, left_out);
   std::vector<std::size_t> unreachable;
-  Options quietly = options;
-  quietly.observer = nullptr;
-  Table placed = extend(model, out_source, 0, quietly, &unreachable);
+  Table placed = extend(model, out_source, 0, options, &unreachable);
   // Beyond the kernel's reach of all others a row tends to its nearest neighbour: so do the transition probabilities as it moves away.
-  std::vector<double> row(dimension);
-  for (const std::size_t i : unreachable) {
-    all.read(left_out[i], 1, row.data());
+  std::vector<double> far(left_out.size() * dimension);
+  out_source.read(0, left_out.size(), far.data());
+  for (std::size_t u = 0; u < unreachable.size(); ++u) {
+    watch.tick(static_cast<double>(u) / static_cast<double>(unreachable.size()));
+    const std::size_t i = unreachable[u];
+    const double* row = far.data() + i * dimension;
     std::size_t nearest = 0;
     double least = std::numeric_limits<double>::infinity();
     for (std::size_t j = 0; j < model.n; ++j) {
@@ -124,8 +127,7 @@ void place_rows(Model& model, PointSource& all, const std::vector<std::size_t>& 
   }
   for (std::size_t i = 0; i < left_out.size(); ++i) {
     for (std::size_t j = 0; j < k; ++j) psi.set(left_out[i], j, placed(i, j));
-    all.read(left_out[i], 1, row.data());
-    for (std::size_t c = 0; c < dimension; ++c) points.set(left_out[i], c, row[c] - model.mean[c]);
+    for (std::size_t c = 0; c < dimension; ++c) points.set(left_out[i], c, far[i * dimension + c] - model.mean[c]);
   }
   model.n = n;
   model.psi = std::move(psi);

@@ -20,26 +20,10 @@ namespace fd {
 // The rows to leave out, ascending: as many as options.trim allows, sparsest first, or those that are isolated.
 std::vector<std::size_t> rows_to_trim(PointSource& source, const Options& options, Watch& watch);
 
-// Some of the rows of a source.
-class SomeRows final : public PointSource {
- public:
-  SomeRows(PointSource& source, std::vector<std::size_t> rows) : source_(source), rows_(std::move(rows)) {}
-  std::size_t rows() const override { return rows_.size(); }
-  std::size_t dimension() const override { return source_.dimension(); }
-  bool exact_in_float() const override { return source_.exact_in_float(); }
-  void read(std::size_t first, std::size_t count, double* out) override {
-    for (std::size_t i = 0; i < count; ++i) source_.read(rows_[first + i], 1, out + i * dimension());
-  }
-
- private:
-  PointSource& source_;
-  std::vector<std::size_t> rows_;
-};
-
 std::vector<std::size_t> other_rows(std::size_t rows, const std::vector<std::size_t>& left_out);
 
 // From a model of the other rows (with its points) to one of all rows. Rows that were left out have degree zero: they carry no weight in
-// the eigenvectors nor in later extensions.
-void place_rows(Model& model, PointSource& all, const std::vector<std::size_t>& left_out, const Options& options);
+// the eigenvectors nor in later extensions. The observer may stop it at any row.
+void place_rows(Model& model, PointSource& all, const std::vector<std::size_t>& left_out, const Options& options, Watch& watch);
 
 }  // namespace fd

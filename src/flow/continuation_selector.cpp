@@ -34,20 +34,24 @@ Step continuation_step(const std::vector<Probe>& history, const FlowRules& rules
   for (std::size_t i = 0; i < history.size(); ++i) {
     if (!past_wall(history[i], rules) && usable(history[i])) continue;
     if (i == 0)
-      return give_up_at(history[0].beta, "the first probe, at beta = " + number(history[0].beta) +
-                                             ", is past the Perron wall or failed; give a smaller --beta0");
+      return give_up_at(
+          history[0].beta,
+          "the first probe, at beta = " + number(history[0].beta) +
+              ", failed or is so narrow that the rows no longer hang together (past the Perron wall); give a smaller `beta0`");
     return accept_at(history[i - 1].beta, "precision", "last safe probe before beta = " + number(history[i].beta));
   }
   const Probe& last = history.back();
   const double distance = nearness(last, rules);
   if (distance <= near_wall)
-    return accept_at(last.beta, "precision", "the Perron gap is within " + number(near_wall) + " kappa eta of the wall");
+    return accept_at(last.beta, "precision", "a little narrower and the rows no longer hang together (the Perron wall)");
   if (last.beta >= rules.beta_max * (1 - 1e-9))
-    return accept_at(last.beta, "edge", "the wall was not met up to beta = " + number(last.beta) + "; raise --beta-max");
+    return accept_at(
+        last.beta, "edge",
+        "the rows still hang together at beta = " + number(last.beta) + " (no Perron wall was met); raise `beta_max`");
   if (history.size() >= rules.most_probes)
     return accept_at(last.beta, "edge",
-                     "the wall was not met in " + std::to_string(history.size()) + " probes up to beta = " + number(last.beta) +
-                         "; give a larger --beta0");
+                     "the rows still hang together at beta = " + number(last.beta) + ", after " + std::to_string(history.size()) +
+                         " probes (no Perron wall was met); give a larger `beta0`");
   int notch = distance > 100 ? 0 : distance > 10 ? 1 : 2;
   if (laborious(history)) notch = std::min(notch + 1, 2);
   return probe_at(std::min(last.beta * ratios[notch], rules.beta_max), notch == 0 ? "fast" : notch == 1 ? "slow" : "crawl");

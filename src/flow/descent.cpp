@@ -26,7 +26,7 @@ Step ascend(const Landscape& land, const FlowRules& rules) {
   return give_up_at(flat.probe->beta,
                     lost + ", and at beta = " + number(above->probe->beta) +
                         (above->ground == Ground::wall ? " the rows fall apart" : " modes sit on a few rows") +
-                        ": nothing between them is admissible; ask for fewer modes, or name the number of --components");
+                        ": nothing between them is admissible; ask for fewer modes, or name the number of `components`");
 }
 
 }  // namespace
@@ -53,13 +53,12 @@ Step descend(const Landscape& land, const FlowRules& rules) {
   const double beta = least_bad->probe->beta;
   if (least_bad->ground == Ground::localised)
     return give_up_at(beta, "modes sit on a few rows at every bandwidth tried, down to beta = " + number(lowest.probe->beta) +
-                                "; leave the sparsest rows out, or take --select minimum");
+                                "; leave the sparsest rows out, or take `select = minimum`");
   if (least_bad->ground == Ground::wall)
     return give_up_at(
-        beta, "the Perron gap is below what the precision resolves at every bandwidth tried, down to beta = " + number(beta) +
-                  ": the rows fall into separate components or hold isolated points; try --components, leave isolated rows out, "
-                  "or a higher "
-                  "precision");
+        beta, "the rows do not hang together at any bandwidth tried, down to beta = " + number(beta) +
+                  " (past the Perron wall): they fall into separate components or hold isolated points; try `components`, leave "
+                  "isolated rows out (`trim_isolated`), or take a higher `precision`");
   return give_up_at(beta, "no probe succeeded, down to beta = " + number(beta) + "; allow more passes, or check the rows");
 }
 

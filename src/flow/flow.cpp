@@ -27,12 +27,12 @@ std::string number(double value) {
 
 Step decide(const std::vector<Probe>& history, const FlowRules& rules) {
   if (!(rules.beta_start > 0) || !std::isfinite(rules.beta_start))
-    throw Error(Failure::misuse, "the flow cannot start at beta = " + flow::number(rules.beta_start), "give a positive --beta0");
+    throw Error(Failure::misuse, "the flow cannot start at beta = " + flow::number(rules.beta_start), "give a positive `beta0`");
   if (!(rules.beta_min <= rules.beta_start && rules.beta_start <= rules.beta_max))
     throw Error(Failure::misuse,
                 "the flow starts at beta = " + flow::number(rules.beta_start) + ", outside the allowed range " +
                     flow::number(rules.beta_min) + " to " + flow::number(rules.beta_max),
-                "change --beta0 or --beta-max");
+                "change `beta0` or `beta_max`");
   if (!(rules.first_ratio > 1) || !(rules.tolerance > 0) || rules.most_probes == 0)
     throw Error(Failure::misuse, "the flow needs a first ratio above 1, a positive tolerance and at least one probe");
   switch (rules.select) {

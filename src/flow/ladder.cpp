@@ -20,7 +20,7 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 std::vector<Rung> rungs(std::size_t n, std::size_t smallest, double ratio, const std::vector<Precision>& cascade) {
   if (!(ratio > 1)) throw Error(Failure::misuse, "the ladder needs a ratio above 1 between its rungs");
   if (cascade.empty())
-    throw Error(Failure::misuse, "the cascade names no precision", "give at least one, as in --precision fp32");
+    throw Error(Failure::misuse, "the cascade names no precision", "give at least one `precision`, such as fp32");
   std::vector<std::size_t> below;
   for (double size = static_cast<double>(n) / ratio; size >= static_cast<double>(std::max<std::size_t>(smallest, 1));
        size /= ratio)

@@ -198,9 +198,9 @@ class Search {
     const Mark* there = land_.good_near(x, 0.01);
     for (double hole : land_.holes)  // what failed so near is not risked again
       if (!there && std::abs(x - hole) < crowd) there = &best_;
-    return accept_at(
-        there ? there->probe->beta : std::exp(x), barrier ? "precision" : "resolution",
-        barrier ? "minimum of V, made by the precision barrier before the Perron wall" : "minimum of V, made by sampling");
+    return accept_at(there ? there->probe->beta : std::exp(x), barrier ? "precision" : "resolution",
+                     barrier ? "the error estimate is least (minimum of V, made by the precision: the Perron wall is near)"
+                             : "the error estimate is least (minimum of V, made by sampling)");
   }
 
   const Side& boundary() const { return up_.state != Side::State::enclosed ? up_ : down_; }
@@ -229,28 +229,30 @@ class Search {
     const bool up = end.sign > 0;
     if (end.state == Side::State::fenced) {
       if (end.fence->ground == Ground::localised)
-        return accept_at(beta, "localised",
-                         "beyond beta = " + number(end.fence->probe->beta) +
-                             " too many modes sit on a few rows; V is least at this side of it");
+        return accept_at(
+            beta, "localised",
+            "beyond beta = " + number(end.fence->probe->beta) +
+                " too many modes sit on a few rows; on this side of it the error estimate is least here (minimum of V)");
       if (end.fence->ground == Ground::wall)
         return accept_at(beta, "precision",
-                         "V falls up to the Perron wall near beta = " + number(end.fence->probe->beta) +
-                             "; this is the last safe bandwidth (a higher precision moves the wall)");
+                         "the largest beta at which the rows still hang together: near beta = " + number(end.fence->probe->beta) +
+                             " they fall apart (Perron wall; a higher `precision` moves it)");
       if (end.fence->ground == Ground::flat)
         return accept_at(beta, "edge",
                          "below beta = " + number(end.fence->probe->beta) +
-                             " half of the modes are lost in rounding, and V still falls towards it; ask for fewer modes");
+                             " half of the modes are lost in rounding, and the error estimate V still falls towards it; ask for "
+                             "fewer modes");
       return accept_at(beta, "edge",
-                       "V still falls towards beta = " + number(end.fence->probe->beta) +
-                           ", where probes fail; allow more passes or another precision");
+                       "the error estimate V still falls towards beta = " + number(end.fence->probe->beta) +
+                           ", where probes fail; allow more passes (`max_passes`) or another `precision`");
     }
     if (up)
       return accept_at(beta, "edge",
-                       "V still falls at the largest bandwidth allowed, beta = " + number(beta) +
-                           ": it has no minimum below it; raise --beta-max or --beta0");
+                       "the error estimate V still falls at the largest bandwidth allowed, beta = " + number(beta) +
+                           "; raise `beta_max` or `beta0`");
     return accept_at(beta, "edge",
-                     "V still falls towards broader kernels at the smallest bandwidth allowed, beta = " + number(beta) +
-                         ": the rows do not resolve these modes; use more rows, fewer modes or a smaller --beta0");
+                     "the error estimate V still falls towards broader kernels at the smallest bandwidth allowed, beta = " +
+                         number(beta) + ": the rows do not resolve these modes; use more rows, fewer modes or a smaller `beta0`");
   }
 
   Step out_of_probes() const {
@@ -261,8 +263,9 @@ class Search {
       return step;
     }
     return accept_at(best_.probe->beta, "edge",
-                     spent + "; V has not been enclosed " + (up_.state != Side::State::enclosed ? "from above" : "from below") +
-                         "; this is the best seen, try another --beta0");
+                     spent + "; the minimum of the error estimate V has not been enclosed " +
+                         (up_.state != Side::State::enclosed ? "from above" : "from below") +
+                         "; this is the best seen, try another `beta0`");
   }
 
   const Landscape& land_;

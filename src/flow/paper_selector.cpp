@@ -25,12 +25,14 @@ Step last_safe(const std::vector<Probe>& history, std::size_t wall, const FlowRu
   const double at = history[wall].beta;
   const bool met = past_wall(history[wall], rules);
   if (wall == 0)
-    return give_up_at(at, std::string(met ? "the Perron wall lies at or below" : "the probe failed at") +
-                              " the first bandwidth, beta = " + number(at) +
-                              "; give a smaller --beta0, or let --select minimum search downwards");
-  return accept_at(history[wall - 1].beta, "precision",
-                   met ? "the Perron wall at beta = " + number(at) + " came before a minimum: last safe probe"
-                       : "the probe at beta = " + number(at) + " failed: last safe probe");
+    return give_up_at(at, std::string(met ? "the rows no longer hang together (past the Perron wall)" : "the probe failed") +
+                              " at the first bandwidth, beta = " + number(at) +
+                              "; give a smaller `beta0`, or let `select = minimum` search downwards");
+  return accept_at(
+      history[wall - 1].beta, "precision",
+      met ? "at beta = " + number(at) +
+                " the rows no longer hang together (the Perron wall), before the error estimate V rises: last safe probe"
+          : "the probe at beta = " + number(at) + " failed: last safe probe");
 }
 
 }  // namespace
@@ -45,16 +47,17 @@ Step paper_step(const std::vector<Probe>& history, const FlowRules& rules) {
     if (i + 1 == history.size()) return probe_at(vertex(a, b, c), "vertex of the bracketing triplet");
     const Probe& final_probe = history[i + 1];
     if (!past_wall(final_probe, rules) && usable(final_probe))
-      return accept_at(final_probe.beta, boundary, "vertex of the triplet that brackets the minimum of V");
+      return accept_at(final_probe.beta, boundary,
+                       "the error estimate is least (vertex of the triplet that brackets the minimum of V)");
     return accept_at(b.beta, "precision", "the probe at the vertex was not safe: middle of the bracketing triplet");
   }
   const double beta = history.back().beta, next = 2 * beta;
   if (next > rules.beta_max)
-    return accept_at(beta, "edge", "no minimum of V up to beta = " + number(beta) + "; raise --beta-max");
+    return accept_at(beta, "edge", "the error estimate V still falls at beta = " + number(beta) + "; raise `beta_max`");
   if (history.size() >= rules.most_probes)
     return accept_at(beta, "edge",
-                     "no minimum of V in " + std::to_string(history.size()) + " doublings up to beta = " + number(beta) +
-                         "; give a larger --beta0");
+                     "the error estimate V still falls after " + std::to_string(history.size()) +
+                         " doublings, at beta = " + number(beta) + "; give a larger `beta0`");
   return probe_at(next, "next octave");
 }
 

@@ -1,10 +1,12 @@
 """Bad input and wrong use: the exit status, the words of the message, and nothing written."""
 
+import json
 import os
 import resource
 import shutil
 import subprocess
 import tempfile
+import time
 from pathlib import Path
 
 import h5py
@@ -214,6 +216,14 @@ def test_all_points_equal(program):
         (("--beta0", -1), ["--beta0"]),
         (("--beta0-cap", "tall"), ["--beta0-cap", "none"]),
         (("--components", 0), ["--components"]),
+        (("--components", 100000), ["--components 100000", "--modes 16"]),
+        (("--components", 6, "-k", 5), ["--components 6", "--modes 5"]),
+        (("--components", 100000, "--beta", 1), ["--components 100000"]),
+        (("--beta0", 5, "--beta-max", 1), ["--beta0 5", "--beta-max 1"]),
+        (("--beta-max", 0), ["--beta-max 0"]),
+        (("--beta", 1, "--tolerance", 2), ["--tolerance 2"]),
+        (("--beta", 1, "--block", 401), ["--block 401", "400 points"]),
+        (("--beta", 1, "-k", 300, "--trim", 0.4), ["300 modes", "240 points", "--trim 0.4"]),
         (("--betta", 1), ["--betta", "did you mean --beta"]),
         (("--beta",), ["--beta"]),
     ],
@@ -221,6 +231,85 @@ def test_all_points_equal(program):
 )
 def test_bad_options(program, points, arguments, words):
     program.refused("fit", "points.npy", "-o", "m.h5", *arguments, words=words)
+
+
+def test_the_default_number_of_modes_gives_way(program, points):
+    np.save(program.folder / "few.npy", points[:9])
+    result = program("fit", "few.npy", "--beta", 0.5, "-o", "m.h5")
+    assert "note: 8 modes: 9 rows have no more" in result.stderr
+    with h5py.File(program.folder / "m.h5") as model:
+        assert model.attrs["modes"] == 8 and model["psi"].shape == (9, 8)
+    for k in (9, 16):
+        program.refused("fit", "few.npy", "--beta", 0.5, "-k", k, "-o", "n.h5", words=[f"{k} modes", "at most 8"])
+        program.refused("estimate", "few.npy", "-k", k, words=[f"{k} modes", "at most 8"])
+    assert "9 rows" in program("estimate", "few.npy").stdout
+
+
+def test_options_without_effect_are_remarked(program, points):
+    for options, words in [
+        (("--beta", 3, "--beta0", 1), "--beta0 has no effect where the bandwidth is given"),
+        (("--beta0", 1, "--beta0-cap", 0.2), "--beta0-cap has no effect beside --beta0"),
+        (("--beta0-cap", 0.2), "--beta0-cap has no effect without --select paper or continuation"),
+    ]:
+        assert words in program("fit", "points.npy", "-k", 3, *options, "-o", "m.h5").stderr
+
+
+@pytest.mark.parametrize("value", [1e37, -1e39, 1e100])
+@pytest.mark.parametrize("precision", ["fp32", "tf32", "bf16,fp32"])
+def test_fill_values(program, points, value, precision):
+    np.save(program.folder / "filled.npy", with_values(points, (17, 2, value)))
+    for bandwidth in (("--beta", 3), ()):
+        program.refused("fit", "filled.npy", *bandwidth, "--precision", precision, "-k", 4, "-o", "m.h5",
+                        words=["filled.npy", "row 18, column 3", f"{value:g}", "fill value"])
+
+
+def test_values_whose_squares_overflow(program, points):
+    np.save(program.folder / "filled.npy", with_values(points, (17, 2, 1e200)))
+    program.refused("fit", "filled.npy", *FIT, "--precision", "fp64", words=["row 18, column 3", "1e+200"])
+
+
+def test_a_row_that_dwarfs_the_rest_is_remarked(program, points):
+    np.save(program.folder / "far.npy", with_values(points, (17, 2, 1e6)))
+    result = program("fit", "far.npy", "-k", 4, "-o", "m.h5")
+    for text in (result.stderr, result.stdout):
+        assert "row 18 lies more than 30 times as far out" in text and "1e+06 in column 3" in text and "--trim auto" in text
+
+
+@pytest.mark.parametrize("threads", ["-1", "abc", "100000", "2.5"])
+def test_threads_of_the_environment(program, points, threads):
+    result = program("fit", "points.npy", *FIT, status=2, environment={"FLASHDIFFUSION_THREADS": threads})
+    assert f"FLASHDIFFUSION_THREADS={threads} is not a number of threads" in result.stderr
+    assert not (program.folder / "m.h5").exists()
+
+
+@pytest.mark.parametrize("how", ["option", "environment"])
+def test_threads_that_cannot_be_started(program, points, how):
+    limit = 2 << 30
+    result = subprocess.run(
+        [PROGRAM, "fit", "points.npy", "--beta", "3", "-o", "m.h5", *(["--threads", "4000"] if how == "option" else [])],
+        cwd=program.folder, capture_output=True, text=True, timeout=60,
+        env={**os.environ, "FLASHDIFFUSION_THREADS": "4000"},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+    )
+    assert result.returncode == 3 and "of 4000 threads could be started" in result.stderr, result.stderr
+    assert "--threads" in result.stderr and not (program.folder / "m.h5").exists()
+
+
+def test_a_budget_that_cannot_hold_the_fit(program, points):
+    program.refused("fit", "points.npy", *FIT, "--memory", "1M", status=3, words=["400 rows", "MB of memory", "--memory 1000000"])
+    result = program("fit", "points.npy", *FIT, "--memory", "200M", "--json")
+    assert json.loads(result.stdout)["peak_rss_bytes"] < 200e6
+
+
+def test_more_rows_than_memory_holds_are_refused_before_they_are_read(program):
+    """A sparse file of 10^9 rows: reading it would take a minute, its header takes no time."""
+    header_only(program.folder / "huge.npy", "(1000000000, 20)")
+    size = (program.folder / "huge.npy").stat().st_size - 64 + 8 * 20 * 10**9
+    os.truncate(program.folder / "huge.npy", size)
+    start = time.monotonic()
+    program.refused("fit", "huge.npy", "-o", "m.h5", status=3, words=["1000000000 rows", "GB of memory", "are free"])
+    assert time.monotonic() - start < 20
+    assert "fit will refuse" in program("info", "huge.npy").stdout
 
 
 def test_output_is_checked_before_the_fit(program, points):

@@ -37,3 +37,12 @@ def test_a_fit_tells_what_it_expects(program):
     assert "no row is isolated" in result.stderr
     program.refused("fit", "points.npy", "--trim", 0.6, "-o", "x.h5", words=["--trim 0.6", "0.5"])
     program.refused("fit", "points.npy", "--trim", "some", "-o", "x.h5", words=["--trim some", "auto"])
+
+
+def test_what_a_fit_would_refuse_is_said(program):
+    np.save(program.folder / "points.npy", torus(3000))
+    told = json.loads(program("estimate", "points.npy", "-k", 3, "--memory", "1M", "--json").stdout)
+    assert told["fits_in_memory"] is False and told["memory_bytes"] > 1e6
+    assert "fit will refuse" in program("estimate", "points.npy", "-k", 3, "--memory", "1M").stdout
+    told = json.loads(program("estimate", "points.npy", "-k", 3, "--json").stdout)
+    assert told["fits_in_memory"] is True

@@ -32,11 +32,11 @@ TEST(OddData, TwoClustersFarApart) {
   for (std::size_t i = 0; i < 400; ++i) data.x[i * 3] += 1e3;
   const Model one = fitted(data);
   EXPECT_TRUE(says(one, "(precision)")) << one.outcome;
-  EXPECT_TRUE(says(one, "--components 2")) << one.outcome;
+  EXPECT_TRUE(says(one, "`components = 2`")) << one.outcome;
   const Model two = fitted(data, 2);
   EXPECT_NEAR(two.eigenvalues[0], 1, 1e-6);
   EXPECT_GT(two.beta, 0.05) << "the scale of a cluster, not of the distance between them";
-  EXPECT_FALSE(says(two, "--components")) << two.outcome;
+  EXPECT_FALSE(says(two, "`components")) << two.outcome;
 }
 
 TEST(OddData, OneOutlier) {

@@ -1,7 +1,10 @@
 // Rows left out of the fit: which, what becomes of them, and that they change nothing for the others.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include <flashdiffusion/flashdiffusion.hpp>
 
@@ -78,6 +81,37 @@ TEST(Trim, NothingIsLeftOutWhereNothingIsIsolated) {
   Options too_much;
   too_much.trim = 0.5;
   EXPECT_THROW(fitted(data, too_much), Error);
+}
+
+// Stops once the stages named so far end with `last`.
+struct StopsAt : Observer {
+  explicit StopsAt(std::vector<std::string> last) : last_(std::move(last)) {}
+  void progress(const Progress& now) override {
+    if (seen_.empty() || seen_.back() != now.stage) seen_.push_back(now.stage);
+  }
+  bool stop() override { return seen_.size() >= last_.size() && std::equal(last_.rbegin(), last_.rend(), seen_.rbegin()); }
+
+ private:
+  std::vector<std::string> last_, seen_;
+};
+
+TEST(Trim, PlacementCanBeStopped) {
+  Dataset data = with_stray_row();
+  for (std::size_t i = 0; i < 9; ++i) data.x[i * 100 * 3] = 1e3 * static_cast<double>(i + 1);  // out of reach: placed by search
+  Options options;
+  options.trim_isolated = true;
+  options.beta = 3;
+  EXPECT_NE(fitted(data, options).outcome.find("rows left out of the fit"), std::string::npos);
+  for (const auto& stages : {std::vector<std::string>{"solve", "extend"}, std::vector<std::string>{"extend", "trim"}}) {
+    StopsAt observer(stages);
+    options.observer = &observer;
+    try {
+      fitted(data, options);
+      FAIL() << "ran on past " << stages.back();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), Failure::interrupted);
+    }
+  }
 }
 
 }  // namespace

@@ -160,7 +160,7 @@ TEST(FlowMinimum, NothingAdmissibleGivesUpWithAReason) {
   walled.wall = 1e-9;
   Trail r = run(walled, rules_for(Select::minimum, 1));
   EXPECT_EQ(r.step.kind, Step::Kind::give_up);
-  EXPECT_NE(r.step.reason.find("--components"), std::string::npos);
+  EXPECT_NE(r.step.reason.find("`components`"), std::string::npos);
   EXPECT_LE(r.history.size(), 12u);
   World broken;
   broken.fails = [](double) { return true; };

@@ -60,7 +60,7 @@ TEST(FlowPaper, WallAtTheFirstProbeGivesUp) {
   world.wall = 0.05;
   const Trail r = run(world, rules_for(Select::paper, 0.1));
   EXPECT_EQ(r.step.kind, Step::Kind::give_up);
-  EXPECT_NE(r.step.reason.find("--beta0"), std::string::npos);
+  EXPECT_NE(r.step.reason.find("`beta0`"), std::string::npos);
 }
 
 TEST(FlowPaper, FailedProbeIsNeverChosen) {

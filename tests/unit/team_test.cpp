@@ -2,8 +2,15 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <optional>
 #include <stdexcept>
+#include <string>
+#include <system_error>
 #include <vector>
+
+#include <flashdiffusion/error.hpp>
 
 #include "base/team.hpp"
 
@@ -63,6 +70,73 @@ TEST(Team, APollThatThrowsStopsTheRest) {
                    1000000, [&](std::size_t, int) { ++count; }, poll),
                std::runtime_error);
   EXPECT_LT(count, 1000000);
+}
+
+// Starts `allowed` threads, then refuses as a system does that has no more.
+Team::Start refusing_after(int allowed) {
+  return [allowed](std::function<void()> body) mutable {
+    if (allowed-- == 0) throw std::system_error(EAGAIN, std::generic_category());
+    return std::thread(std::move(body));
+  };
+}
+
+class ThreadsOfEnvironment {
+ public:
+  explicit ThreadsOfEnvironment(const char* text) { setenv(name, text, 1); }
+  ~ThreadsOfEnvironment() {
+    if (before_) setenv(name, before_->c_str(), 1);
+    else unsetenv(name);
+  }
+
+ private:
+  static constexpr const char* name = "FLASHDIFFUSION_THREADS";
+  std::optional<std::string> before_ = getenv(name) != nullptr ? std::optional<std::string>(getenv(name)) : std::nullopt;
+};
+
+TEST(Team, FewerThreadsThanAskedForIsAnErrorThatSaysHowMany) {
+  for (const int allowed : {0, 1, 5}) {
+    try {
+      Team team(8, refusing_after(allowed));
+      FAIL() << "a team of " << team.threads();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), Failure::device);
+      EXPECT_NE(std::string(error.what()).find("only " + std::to_string(allowed + 1) + " of 8 threads"), std::string::npos)
+          << error.what();
+      EXPECT_FALSE(error.hint().empty());
+    }
+  }
+}
+
+TEST(Team, ANumberLeftOpenMakesDoWithTheThreadsThereAre) {
+  const ThreadsOfEnvironment unset("");
+  Team team(0, refusing_after(0));
+  EXPECT_EQ(team.threads(), 1);
+  std::atomic<int> count{0};
+  team.run(50, [&](std::size_t, int) { ++count; });
+  EXPECT_EQ(count, 50);
+}
+
+TEST(Team, TheEnvironmentIsReadStrictly) {
+  for (const char* text : {"-1", "abc", "100000", "4097", "2 ", "2x", "1e3", "99999999999999999999"}) {
+    const ThreadsOfEnvironment set(text);
+    try {
+      Team team(0);
+      FAIL() << text << " made a team of " << team.threads();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), Failure::misuse);
+      EXPECT_NE(std::string(error.what()).find(std::string("FLASHDIFFUSION_THREADS=") + text), std::string::npos);
+    }
+    EXPECT_EQ(Team(2).threads(), 2) << "a number that was asked for does not look there";
+  }
+  const ThreadsOfEnvironment three("3");
+  EXPECT_EQ(Team(0).threads(), 3);
+  const ThreadsOfEnvironment all("0");
+  EXPECT_EQ(Team(0).threads(), available_cores());
+}
+
+TEST(Team, NumbersOfThreadsThatCannotBe) {
+  EXPECT_THROW(Team(-1), Error);
+  EXPECT_THROW(Team(Team::most_threads + 1), Error);
 }
 
 }  // namespace
