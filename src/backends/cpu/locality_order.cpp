@@ -1,6 +1,7 @@
 #include "backends/cpu/locality_order.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace fd::cpu {
@@ -8,6 +9,9 @@ namespace {
 
 constexpr std::size_t gap_search_most = 2048;  // a gap that would end inside a panel shows in a range of this size or smaller
 constexpr double gap_factor = 20;              // two clusters whose gap is this many times wider than either are worth a cut
+constexpr double far_factor =
+    1e3;  // a gap this many times wider than nearly all rows reach is cut however few rows lie behind it
+constexpr double nearly_all = 0.9;
 
 // The coordinate in which some rows extend furthest, and how far.
 template <class T>
@@ -43,6 +47,18 @@ class Widest {
   std::vector<T> low_, high_;
 };
 
+// The size that nearly all rows stay below, by their largest coordinate.
+template <class T>
+double reach_of_most(const T* x, std::size_t rows, std::size_t dimension) {
+  std::vector<double> reach(rows, 0.0);
+  for (std::size_t i = 0; i < rows; ++i)
+    for (std::size_t c = 0; c < dimension; ++c)
+      reach[i] = std::max(reach[i], std::abs(static_cast<double>(x[i * dimension + c])));
+  const auto at = reach.begin() + static_cast<std::ptrdiff_t>(nearly_all * static_cast<double>(rows));
+  std::nth_element(reach.begin(), at, reach.end());
+  return *at;
+}
+
 // How many of `size` rows go to the left half: whole panels, but where two panels are left they share the rows.
 std::size_t half_of(std::size_t size, std::size_t most) {
   const std::size_t panels = (size + most - 1) / most;
@@ -66,12 +82,13 @@ LocalityOrder locality_order(const T* x, std::size_t rows, std::size_t dimension
   struct Range {
     std::size_t first, last;
   };
+  const double far = rows > 0 ? far_factor * reach_of_most(x, rows, dimension) : 0;
   std::vector<Range> open = {{0, rows}};
   while (!open.empty()) {  // depth first, left to right: panels come out in order
     const auto [first, last] = open.back();
     open.pop_back();
     const std::size_t size = last - first, least = most / 2;
-    const bool search = size <= gap_search_most && size >= 2 * least;
+    const bool search = size <= gap_search_most && size >= 2;
     if (search || size > most) widest.measure(order.data() + first, order.data() + last);
     const std::size_t c = widest.coordinate;
     const auto value = [&](std::size_t i) { return static_cast<double>(x[order[i] * dimension + c]); };
@@ -81,7 +98,14 @@ LocalityOrder locality_order(const T* x, std::size_t rows, std::size_t dimension
       return u != v ? u < v : a < b;
     };
     std::size_t cut = first;
-    if (search && widest.extent > 0) {
+    if (search && far > 0 && widest.extent > far) {  // a centre shared with rows so far away would cost the others their digits
+      std::sort(at(first), at(last), before);
+      std::size_t gap = first + 1;
+      for (std::size_t i = gap + 1; i < last; ++i)
+        if (value(i) - value(i - 1) > value(gap) - value(gap - 1)) gap = i;
+      if (value(gap) - value(gap - 1) > far) cut = gap;
+    }
+    if (cut == first && search && size >= 2 * least && widest.extent > 0) {
       std::sort(at(first), at(last), before);
       // the widest gap that leaves half a panel on either side
       std::size_t gap = first + least;

@@ -4,7 +4,8 @@
 //
 // No panel has fewer than half of the rows it could have, unless there are no more rows: whatever the points, there are at most
 // twice as many panels as rows need. Rows of a smaller cluster far from all others share a panel with those, and its radius shows
-// it (accuracy.hpp).
+// it (accuracy.hpp). The exception: rows a thousand million times further away than nearly all others reach, whose panel would have a
+// centre from which the others' differences cannot be seen.
 #pragma once
 
 #include <cstddef>
