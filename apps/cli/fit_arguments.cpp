@@ -86,9 +86,12 @@ void FitArguments::declare(CLI::App& app) {
       ->capture_default_str()
       ->group(flow);
 
-  app.add_option("--trim", trim,
-                 "leave this fraction of the rows, the sparsest, out of the fit and place them afterwards; auto: isolated rows")
+  app.add_option(
+         "--trim", trim,
+         "leave this fraction of the rows, the sparsest, out of the fit and place them afterwards; auto: where that buys a finer "
+         "bandwidth, rows that the others do not resolve, at most 2 in 100; 0: none")
       ->type_name("F")
+      ->capture_default_str()
       ->group(flow);
 
   const char* work = "How it is computed";
@@ -152,8 +155,7 @@ Options FitArguments::options() const {
   if (beta0_cap != "none") o.beta0_cap = parse_number("--beta0-cap", beta0_cap, "must be a number above zero, or none");
   o.beta_max = beta_max;
   o.components = components;
-  o.trim_isolated = trim == "auto";
-  if (!trim.empty() && !o.trim_isolated) o.trim = parse_number("--trim", trim, "must be a fraction below 0.5, or auto");
+  if (trim != "auto") o.trim = parse_number("--trim", trim, "must be a fraction below 0.5, or auto");
   o.seed = seed;
   o.keep_points = !no_points;
   check_options(o);
@@ -234,7 +236,7 @@ nlohmann::json to_json(const Options& o) {
           {"beta_max", number_or_null(o.beta_max)},
           {"components", o.components},
           {"seed", o.seed},
-          {"trim", o.trim_isolated ? nlohmann::json("auto") : nlohmann::json(o.trim)},
+          {"trim", o.trim ? nlohmann::json(*o.trim) : nlohmann::json("auto")},
           {"keep_points", o.keep_points}};
 }
 

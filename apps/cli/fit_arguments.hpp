@@ -29,7 +29,7 @@ struct FitArguments {
   BandwidthArguments bandwidth;
   std::size_t modes = 16, block = 0, basis = 0, max_passes = 0, components = 1;
   double alpha = 0.5, tolerance = 1e-5;
-  std::string select = "robust", precision = "fp32", backend = "auto", beta0_cap = "0.1", memory, trim;
+  std::string select = "robust", precision = "fp32", backend = "auto", beta0_cap = "0.1", memory, trim = "auto";
   std::optional<double> beta0, beta_max;
   bool ladder = true, no_points = false;
   std::size_t threads = 0;

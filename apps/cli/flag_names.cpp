@@ -27,7 +27,6 @@ constexpr struct {
     {"beta_max", "--beta-max"},
     {"components", "--components"},
     {"trim", "--trim"},
-    {"trim_isolated", "--trim auto"},
     {"seed", "--seed"},
 };
 

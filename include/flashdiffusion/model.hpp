@@ -25,9 +25,10 @@ struct Probe {
   double perron_gap = 0;   // 1 - lambda_1 (past the admitted components)
   double v_bias = 0, v_stat = 0, v_mach = 0, v = 0;
   std::size_t localised = 0;  // requested modes that live on a few rows (effective support 1 / sum v^4)
+  std::size_t aside = 0;      // rows set aside: a walker stays on them rather than leave
   std::size_t passes = 0;
   double seconds = 0;
-  std::string outcome;              // "resolved", "wall", "flat", "localised", "not converged", "failed"
+  std::string outcome;              // "resolved", "wall", "flat", "sparse", "localised", "not converged", "failed"
   std::vector<double> eigenvalues;  // what the probe knew; not all of it need be converged
 };
 
@@ -61,6 +62,8 @@ struct Model {
   std::uint64_t peak_rss_bytes = 0;
 
   std::size_t modes() const { return eigenvalues.size(); }
+  // Rows that took no part in the fit and were placed by extension: those of degree zero, counted from 0.
+  std::vector<std::size_t> rows_aside() const;
 
   // Diffusion coordinates lambda^time psi of new points, m × modes: the Nyström extension with the same alpha.
   std::vector<float> transform(PointsView fresh, double time = 1) const;

@@ -59,8 +59,9 @@ struct Options {
   std::optional<double> beta0_cap = 0.1;  // the paper's and the continuation's cap on a first bandwidth that was not given
   std::optional<double> beta_max;         // largest bandwidth of the flow; a start from the data is lowered to it
   std::size_t components = 1;             // the Perron gap is judged past this many components, at most as many as modes
-  double trim = 0;                        // fraction of the rows, the sparsest, left out of the fit and placed by extension
-  bool trim_isolated = false;             // instead: the rows that are isolated where the rest is not, at most 2 in 100
+  // Fraction of the rows, the sparsest, left out of the fit and placed by extension. Nothing: the flow (Select::robust) sets aside rows that
+  // the others do not resolve where that buys a finer bandwidth, at most 2 in 100; 0: all rows take part.
+  std::optional<double> trim;
   std::uint64_t seed = 42;
   bool keep_points = true;  // the model carries its points (transform needs them)
   Observer* observer = nullptr;

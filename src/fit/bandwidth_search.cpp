@@ -7,6 +7,7 @@
 
 #include "fit/forecast.hpp"
 #include "flow/flow.hpp"
+#include "flow/landscape.hpp"
 
 namespace fd {
 namespace {
@@ -28,9 +29,12 @@ class Search {
       current_ = std::move(solver);
       history_.clear();
       if (last && carried()) return finish_carried();
-      const FlowRules here = rules();
+      if (!gain_ || gain_->beta < much * gain_->beta_of_all) most_return_ = 1;  // little was gained: it may be nothing here
+      current_->set_aside_above(most_return_);
+      FlowRules here = rules();
       if (!last && from_fewer_rows()) settle(here.beta_start);
-      const Step step = descend(here);
+      Step step = descend(here);
+      set_rows_aside(step, here);
       if (last) return finish(step, here);
       if (step.kind == Step::Kind::accept) {
         optima_.emplace_back(rung.n, step.beta);
@@ -43,7 +47,7 @@ class Search {
  private:
   // Do smaller samples say where the full N's minimum is? Three optima give an exponent and what it is worth; with fewer the
   // full N is small and is searched itself. The paper's and the continuation's sweeps start anew on every rung.
-  bool carried() const { return from_fewer_rows() && optima_.size() >= 3; }
+  bool carried() const { return from_fewer_rows() && optima_.size() >= 3 && rungs_agree(optima_); }
 
   // Whether earlier rungs have told where about the minimum is, and whether they all had fewer rows (one of a cascade has the same).
   bool knows_where() const {
@@ -61,7 +65,7 @@ class Search {
 
   FlowRules rules() const {
     FlowRules rules;
-    rules.select = options_.select;
+    rules.select = most_return_ < 1 ? Select::minimum : options_.select;
     rules.potential = context_.potential;
     if (options_.beta_max) rules.beta_max = *options_.beta_max;
     rules.beta_start = first_beta();
@@ -87,6 +91,53 @@ class Search {
     if (probe.outcome == "resolved") dimension_ = probe.d_hat;
   }
 
+  // Rows that no neighbour resolves make modes of their own, and those hold the bandwidth down: by localisation, or by the wall that an
+  // isolated row is. Where that is so, the search is made again with the rows set aside on which a walker stays with a probability of a
+  // half, a quarter, an eighth (as many rows as a localised mode has), as long as that buys a bandwidth a tenth larger. It goes for the
+  // minimum of V: on the way there a broad kernel may give sparse rows modes, which count at the minimum only.
+  bool may_set_aside() const { return !options_.trim && options_.select == Select::robust; }
+  static bool held_down(const Step& step) {
+    return step.kind == Step::Kind::give_up || step.boundary == "localised" || step.boundary == "precision";
+  }
+  static constexpr double worth_it = 1.1, much = 1.5;
+  static constexpr double returns[] = {0.5, 0.25, 0.125};
+
+  void set_rows_aside(Step& best, FlowRules& rules) {
+    if (!may_set_aside()) return;
+    const double beta_of_all = best.beta;
+    double best_return = most_return_;
+    std::vector<Probe> best_history = history_;
+    FlowRules free = rules;
+    free.select = Select::minimum;
+    for (const double most_return : returns) {
+      if (!held_down(best)) break;
+      if (most_return >= most_return_) continue;
+      current_->set_aside_above(most_return);
+      history_.clear();
+      free.beta_start = std::clamp(best.beta, rules.beta_min, rules.beta_max);
+      const Step step = descend(free);
+      const bool worse = step.kind != Step::Kind::accept || step.boundary == "edge";
+      if (worse || !(step.beta > worth_it * best.beta || best.kind == Step::Kind::give_up)) continue;
+      if (!known_at(step.beta)) settle(step.beta);
+      if (!known_at(step.beta) || flow::too_localised(*known_at(step.beta), rules)) continue;
+      best = step;
+      best_history = history_;
+      best_return = most_return;
+    }
+    history_ = std::move(best_history);
+    current_->set_aside_above(best_return);
+    if (best_return < most_return_) gain_ = {current_->size(), beta_of_all, best.beta};
+    most_return_ = best_return;
+    if (most_return_ < 1) rules.select = Select::minimum;
+  }
+
+  // The probe at this bandwidth, if there was one that worked out.
+  const Probe* known_at(double beta) const {
+    for (const Probe& probe : history_)
+      if (probe.beta == beta && probe.outcome == "resolved") return &probe;
+    return nullptr;
+  }
+
   Step descend(const FlowRules& rules) {
     for (;;) {
       const Step step = decide(history_, rules);
@@ -98,6 +149,7 @@ class Search {
   // The full N, after smaller samples have found the way: their optimum, carried; one solve, which is its own probe. Only where
   // that is not admissible here is there a search at the full N.
   FinalSolution finish_carried() {
+    current_->set_aside_above(most_return_);
     FlowRules at_full = rules();
     Solution solution = current_->solve(at_full.beta_start);
     record(solution.probe);
@@ -105,18 +157,34 @@ class Search {
     const bool refused =
         step.kind == Step::Kind::give_up ||
         (step.kind == Step::Kind::probe && step.beta < at_full.beta_start && solution.probe.outcome != "resolved") ||
-        (step.kind == Step::Kind::probe && localised(solution.probe, at_full));
-    if (refused) return finish(descend(at_full), at_full);
+        (step.kind == Step::Kind::probe && flow::too_localised(solution.probe, at_full));
+    if (refused && !resolved_with_rows_aside(solution, at_full)) {
+      Step search = descend(at_full);
+      set_rows_aside(search, at_full);
+      return finish(search, at_full);
+    }
     const Exponent exponent = fit_exponent(optima_);
     std::string how = fmt::format("beta {:.5g} carried from {} smaller samples", at_full.beta_start, optima_.size());
     if (std::isfinite(exponent.value)) how += fmt::format(" (beta ~ n^{:.3f})", exponent.value);
     return pack(at_full.beta_start, std::move(solution), how, true);
   }
 
-  static bool localised(const Probe& probe, const FlowRules& rules) {
-    return rules.select == Select::robust &&
-           static_cast<double>(probe.localised) >
-               std::max(1.0, rules.localised_fraction * static_cast<double>(rules.potential.modes));
+  // Rows that only the full N holds may be all that is wrong with a bandwidth that smaller samples agreed on.
+  bool resolved_with_rows_aside(Solution& solution, const FlowRules& rules) {
+    if (!may_set_aside()) return false;
+    for (const double most_return : returns) {
+      if (most_return >= most_return_) continue;
+      current_->set_aside_above(most_return);
+      Solution again = current_->solve(rules.beta_start);
+      if (again.probe.outcome == "resolved" && !flow::too_localised(again.probe, rules)) {
+        most_return_ = most_return;
+        record(again.probe);
+        solution = std::move(again);
+        return true;
+      }
+    }
+    current_->set_aside_above(most_return_);
+    return false;
   }
 
   // The accepted bandwidth, solved tightly. The solve is a probe too, and a better one than those on the way: where it shows that
@@ -131,11 +199,16 @@ class Search {
       solution = current_->solve(step.beta);
       record(solution.probe);
     }
+    std::string disagreement;
+    if (from_fewer_rows() && optima_.size() >= 3 && !rungs_agree(optima_))
+      disagreement = fmt::format(" (smaller samples disagree on how it grows with n: exponent {:.2f}, so all rows were searched)",
+                                 fit_exponent(optima_).value);
     std::string verdict = fmt::format("beta {:.5g} ({}): {}", step.beta,
                                       step.boundary.empty() ? "no admissible bandwidth" : step.boundary, step.reason);
     if (std::isfinite(step.unconstrained_minimiser) && std::abs(step.unconstrained_minimiser / step.beta - 1) > 0.02)
       verdict += fmt::format("; without regard to modes on a few rows the error estimate would be least at {:.5g}",
                              step.unconstrained_minimiser);
+    verdict += disagreement;
     if (step.kind == Step::Kind::accept && (optima_.empty() || optima_.back().first < current_->size()))
       optima_.emplace_back(current_->size(), step.beta);
     return pack(step.beta, std::move(solution), verdict, step.kind == Step::Kind::accept && step.boundary != "edge");
@@ -153,6 +226,7 @@ class Search {
     final.passes = passes_ + final.rung->passes();
     final.columns = columns_ + final.rung->columns();
     final.sweep = std::move(sweep_);
+    if (final.solution.probe.aside > 0) final.gain = gain_;
     return final;
   }
 
@@ -168,6 +242,8 @@ class Search {
   std::vector<Probe> history_, sweep_;
   Optima optima_;
   double dimension_ = 2;
+  double most_return_ = 1;
+  std::optional<AsideGain> gain_;
   std::size_t passes_ = 0, columns_ = 0;
 };
 

@@ -3,6 +3,7 @@
 
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,12 @@
 #include "flow/ladder.hpp"
 
 namespace fd {
+
+// What setting rows aside changed, on the largest sample that was searched with and without them.
+struct AsideGain {
+  std::size_t n = 0;
+  double beta_of_all = 0, beta = 0;
+};
 
 struct FinalSolution {
   double beta = 0;
@@ -19,6 +26,7 @@ struct FinalSolution {
   std::string verdict;               // what made the bandwidth, for a human; empty when it was given
   bool admissible = true;            // an interior minimum, or a bandwidth that was given
   Exponent exponent = {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
+  std::optional<AsideGain> gain;
   std::size_t passes = 0, full_passes = 0, columns = 0;
 };
 

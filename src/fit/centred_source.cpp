@@ -168,7 +168,7 @@ std::string describe_dwarfing(const PointSummary& summary) {
   const bool one = summary.dwarfing == 1;
   return fmt::format(
       "{} {}{} {} more than {:g} times as far out as 95 in 100 rows (farthest: row {}, {:g} in column {}) and may decide "
-      "the bandwidth alone; check {}, or set `trim_isolated`",
+      "the bandwidth alone; check {}",
       one ? "row" : "rows", fmt::join(from_one, ", "), summary.dwarf.size() < summary.dwarfing ? ", ..." : "",
       one ? "lies" : "lie", dwarfs, summary.farthest.row + 1, summary.farthest.value, summary.farthest.column + 1,
       one ? "it" : "them");

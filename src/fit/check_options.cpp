@@ -28,8 +28,8 @@ void check_values(const Options& o) {
   check_bandwidth("beta0", o.beta0, "leave it out to start at the scale of the data");
   check_bandwidth("beta0_cap", o.beta0_cap, "0.1 is the default");
   check_bandwidth("beta_max", o.beta_max, "leave it out for no bound");
-  if (!(o.trim >= 0 && o.trim < 0.5))
-    refuse(fmt::format("`trim = {}` is outside [0, 0.5)", o.trim), "0.01 leaves one row in a hundred out");
+  if (o.trim && !(*o.trim >= 0 && *o.trim < 0.5))
+    refuse(fmt::format("`trim = {}` is outside [0, 0.5)", *o.trim), "0.01 leaves one row in a hundred out");
   // M has norm 1: a residual of 1 is reached by any vector whatever
   if (!(o.tolerance > 0 && o.tolerance < 1))
     refuse(fmt::format("`tolerance = {}` is outside (0, 1)", o.tolerance), "1e-5 is the default");
@@ -42,8 +42,6 @@ void check_values(const Options& o) {
 
 // Against each other.
 void check_together(const Options& o) {
-  if (o.trim > 0 && o.trim_isolated)
-    refuse(fmt::format("`trim = {}` and `trim_isolated` both say which rows are left out", o.trim), "set one of them");
   if (o.components > o.modes)
     refuse(fmt::format("`components = {}` needs as many modes, and `modes = {}`", o.components, o.modes),
            fmt::format("the gap past {0} components is that of mode {0}: ask for `modes = {1}` or so", o.components,
@@ -54,7 +52,7 @@ void check_together(const Options& o) {
 
 void check_rows(const Options& o, std::size_t rows) {
   const std::size_t kept = rows - trimmed_rows(o.trim, rows);
-  const std::string left = kept < rows ? fmt::format(" that `trim = {}` leaves", o.trim) : "";
+  const std::string left = kept < rows ? fmt::format(" that `trim = {}` leaves", *o.trim) : "";
   if (kept < 3)
     throw Error(Failure::input, fmt::format("{} points{} are too few", kept, left), "a diffusion map needs at least 3");
   if (o.modes >= kept)
@@ -67,7 +65,9 @@ void check_rows(const Options& o, std::size_t rows) {
 
 }  // namespace
 
-std::size_t trimmed_rows(double trim, std::size_t rows) { return static_cast<std::size_t>(trim * static_cast<double>(rows)); }
+std::size_t trimmed_rows(const std::optional<double>& trim, std::size_t rows) {
+  return static_cast<std::size_t>(trim.value_or(0) * static_cast<double>(rows));
+}
 
 void check_options(const Options& options) {
   check_values(options);

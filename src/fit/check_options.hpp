@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 
 #include <flashdiffusion/options.hpp>
 
@@ -19,6 +20,6 @@ void check_options(const Options& options);
 Options checked_options(const Options& options, std::size_t rows);
 
 // How many rows `trim` leaves out.
-std::size_t trimmed_rows(double trim, std::size_t rows);
+std::size_t trimmed_rows(const std::optional<double>& trim, std::size_t rows);
 
 }  // namespace fd

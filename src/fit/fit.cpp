@@ -105,12 +105,15 @@ Model fit_all_rows(PointSource& source, const Options& wishes) {
   const SolverOutcome outcome = final.solution.spectrum.outcome;
   const std::string pieces =
       options.beta ? describe_ones(model) : describe_separation(model, final.solution.support, potential.components);
-  for (const std::string& part :
-       {final.verdict, describe_residuals(model, options, outcome), describe_small(model, options), localised, pieces, dwarfing})
+  for (const std::string& part : {final.verdict, describe_residuals(model, options, outcome), describe_small(model, options),
+                                  describe_aside(model, final.gain), localised, pieces, dwarfing})
     if (!part.empty()) model.outcome += (model.outcome.empty() ? "" : "; ") + part;
   model.converged = outcome == SolverOutcome::converged && final.admissible && trustworthy(model);
   final.rung.reset();
-  if (options.keep_points) model.points = centred_table(source, summary.mean, traits(model.precision).wide_panels);
+  const bool aside = !model.rows_aside().empty();
+  if (options.keep_points || aside) model.points = centred_table(source, summary.mean, traits(model.precision).wide_panels);
+  if (aside) place_aside(model, source, options, watch);
+  if (!options.keep_points) model.points = Table();
   model.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   model.peak_rss_bytes = peak_resident_bytes();
   return model;
@@ -126,13 +129,9 @@ Model fit(PointSource& source, const Options& wishes) {
   if (options.modes < wishes.modes)
     watch.note(
         fmt::format("{} modes: {} rows have no more", options.modes, source.rows() - trimmed_rows(options.trim, source.rows())));
-  if (options.trim <= 0 && !options.trim_isolated) return fit_all_rows(source, options);
+  if (trimmed_rows(options.trim, source.rows()) == 0) return fit_all_rows(source, options);
   watch.stage("trim", source.rows(), 0, 0);
   const std::vector<std::size_t> left_out = rows_to_trim(source, options, watch);
-  if (left_out.empty()) {
-    watch.note("no row is isolated: nothing is left out");
-    return fit_all_rows(source, options);
-  }
   SomeRows kept(source, other_rows(source.rows(), left_out));
   Options with_points = options;
   with_points.keep_points = true;

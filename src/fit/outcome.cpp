@@ -100,9 +100,27 @@ std::string describe_separation(const Model& model, const std::vector<double>& s
   }
   if (near < components || near == model.modes() || model.eigenvalues[near] > clearly_below) return {};
   if (alone == near)
-    return fmt::format("{} nearly isolated {} the bandwidth down: leave {} out of the fit (`trim_isolated`)", near,
+    return fmt::format("{} nearly isolated {} the bandwidth down: leave {} out of the fit (`trim`)", near,
                        near == 1 ? "row holds" : "rows hold", near == 1 ? "it" : "them");
   return fmt::format("the rows fall into {0} nearly separate components: try `components = {0}`", near + 1);
+}
+
+std::string describe_rows(const std::vector<std::size_t>& some, std::size_t rows) {
+  const std::size_t shown = std::min<std::size_t>(some.size(), 6);
+  std::vector<std::size_t> from_one(some.begin(), some.begin() + static_cast<std::ptrdiff_t>(shown));
+  for (std::size_t& row : from_one) ++row;
+  return fmt::format("{} of {} rows ({} {}{})", some.size(), rows, some.size() == 1 ? "row" : "rows", fmt::join(from_one, ", "),
+                     shown < some.size() ? ", ..." : "");
+}
+
+std::string describe_aside(const Model& model, const std::optional<AsideGain>& gain) {
+  const std::vector<std::size_t> aside = model.rows_aside();
+  if (aside.empty()) return {};
+  std::string text = fmt::format("{} that the others do not resolve are placed by extension", describe_rows(aside, model.n));
+  if (gain)
+    text += fmt::format(": beta {:.3g} instead of {:.3g}{}", gain->beta, gain->beta_of_all,
+                        gain->n < model.n ? fmt::format(" on a sample of {} rows", gain->n) : "");
+  return text;
 }
 
 }  // namespace fd

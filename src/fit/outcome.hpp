@@ -4,11 +4,13 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <flashdiffusion/model.hpp>
 
+#include "fit/bandwidth_search.hpp"
 #include "solver/block_lanczos.hpp"
 
 namespace fd {
@@ -32,5 +34,11 @@ std::string describe_localised(const std::vector<double>& v, const std::vector<d
 // Eigenvalues next to 1 with nothing near them below: rows that are cut off from the rest, one by one or as components. They bring the
 // bandwidth at which the rows fall apart closer and so hold the chosen one down.
 std::string describe_separation(const Model& model, const std::vector<double>& support, std::size_t components);
+
+// Rows set aside by the flow and what that changed. Empty where there are none.
+std::string describe_aside(const Model& model, const std::optional<AsideGain>& gain);
+
+// "3 of 900 rows (rows 5, 17, 20)", counted from 1; the first few of them.
+std::string describe_rows(const std::vector<std::size_t>& some, std::size_t rows);
 
 }  // namespace fd

@@ -10,7 +10,7 @@ Table right_eigenvectors(std::vector<double>& v, const std::vector<double>& degr
   const double total = std::accumulate(degree.begin(), degree.end(), 0.0);
   std::vector<double> norm(modes, 0.0), largest(modes, 0.0);
   for (std::size_t i = 0; i < n; ++i) {
-    const double scale = 1 / std::sqrt(degree[i]);
+    const double scale = degree[i] > 0 ? 1 / std::sqrt(degree[i]) : 0;  // 0: set aside, and placed later
     for (std::size_t j = 0; j < modes; ++j) {
       double& value = v[i * modes + j];
       value *= scale;

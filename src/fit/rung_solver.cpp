@@ -22,6 +22,7 @@ std::vector<double> rows_by_themselves(const DiffusionOperator& m, const Options
   for (const double degree : m.degree()) total += degree;
   std::vector<double> quotient(m.degree().size());
   for (std::size_t i = 0; i < quotient.size(); ++i) {
+    if (m.degree()[i] == 0) continue;  // set aside
     const double share = m.degree()[i] / total;
     quotient[i] = (std::pow(m.mass()[i], -2 * options.alpha) / m.degree()[i] - share) / (1 - share);
   }
@@ -86,8 +87,15 @@ RungSolver::Solved RungSolver::run(double beta, Purpose purpose) {
   watch.expect(pairs);
 
   Solved solved;
-  solved.m = std::make_unique<DiffusionOperator>(space_, *points_, beta, options.alpha, &watch, start(purpose));
+  const RowRule rule{most_return_, static_cast<std::size_t>(most_aside * static_cast<double>(size())), solves};
+  solved.m = std::make_unique<DiffusionOperator>(space_, *points_, beta, options.alpha, &watch, start(purpose), rule);
   DiffusionOperator& m = *solved.m;
+  if (m.sparse()) {
+    solved.spectrum.outcome = SolverOutcome::ceiling;
+    solved.probe = record(m, beta, started);
+    solved.probe.outcome = "sparse";
+    return solved;
+  }
 
   const bool wide = traits(precision()).wide_panels;
   const SolverPlan plan =
@@ -123,34 +131,41 @@ RungSolver::Solved RungSolver::run(double beta, Purpose purpose) {
 
   // psi = d^-1/2 v, up to scale, for the next start
   std::vector<double> host(size());
-  for (std::size_t i = 0; i < size(); ++i) host[i] = 1 / std::sqrt(m.degree()[i]);
+  for (std::size_t i = 0; i < size(); ++i) host[i] = m.degree()[i] > 0 ? 1 / std::sqrt(m.degree()[i]) : 0;
   auto inverse_root = space_.panel(size(), 1);
   context_.backend.upload(points_.get(), host.data(), *inverse_root);
   if (spectrum.outcome != SolverOutcome::ceiling) {
     latest_modes_ = {space_.panel(size(), spectrum.vectors->columns()), space_.panel(size(), 1), beta};
     context_.backend.scale_rows(*inverse_root, *spectrum.vectors, *latest_modes_.psi);
-    for (std::size_t i = 0; i < size(); ++i) host[i] = std::pow(m.mass()[i], -options.alpha);
+    for (std::size_t i = 0; i < size(); ++i) host[i] = m.degree()[i] > 0 ? std::pow(m.mass()[i], -options.alpha) : 0;
     context_.backend.upload(points_.get(), host.data(), *latest_modes_.weight);
   }
 
-  Probe& probe = solved.probe;
-  probe.n = size();
-  probe.precision = precision();
-  probe.beta = beta;
-  probe.s_off = m.s_off();
-  probe.s_off_2beta = m.s_off_2beta();
+  Probe& probe = solved.probe = record(m, beta, started);
   probe.eigenvalues = spectrum.values;
-  probe.passes = m.count().passes;
   if (spectrum.outcome == SolverOutcome::exhausted) probe.outcome = "not converged";
   complete(probe, context_.potential);
   if (spectrum.vectors)
     solved.support = supports(*spectrum.vectors, std::min<std::size_t>(spectrum.values.size(), spectrum.vectors->columns()));
   for (const double rows : solved.support)
     if (rows < localised_rows) ++probe.localised;
+  return solved;
+}
+
+// What an operator knows by itself; its passes are counted here.
+Probe RungSolver::record(const DiffusionOperator& m, double beta, std::chrono::steady_clock::time_point started) {
+  Probe probe;
+  probe.n = size();
+  probe.precision = precision();
+  probe.beta = beta;
+  probe.s_off = m.s_off();
+  probe.s_off_2beta = m.s_off_2beta();
+  probe.aside = m.aside();
+  probe.passes = m.count().passes;
   probe.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   count_.passes += m.count().passes;
   count_.columns += m.count().columns;
-  return solved;
+  return probe;
 }
 
 Probe RungSolver::probe(double beta) { return run(beta, Purpose::probe).probe; }

@@ -2,6 +2,7 @@
 // one, and hands its modes on: to the next bandwidth as they are, to a larger rung by Nyström extension.
 #pragma once
 
+#include <chrono>
 #include <limits>
 #include <memory>
 #include <vector>
@@ -47,6 +48,9 @@ class RungSolver {
   Precision precision() const { return space_.precision(); }
   const Points& points() const { return *points_; }
 
+  // From here on rows on which a walker stays with a higher probability are set aside, `most_aside` of all at most.
+  void set_aside_above(double most_return) { most_return_ = most_return; }
+
   // The potential at beta, from eigenvalues known to a percent or better. Starts from what the last probe or solve left.
   Probe probe(double beta);
   // The eigenpairs at beta, to the tolerance that was asked for.
@@ -67,6 +71,7 @@ class RungSolver {
   enum class Purpose { probe, settle, solve };
   Columns start(Purpose purpose) const;
   Solved run(double beta, Purpose purpose);
+  Probe record(const DiffusionOperator& m, double beta, std::chrono::steady_clock::time_point started);
   std::vector<double> supports(Panel& vectors, std::size_t modes);
 
   FitContext& context_;
@@ -82,7 +87,11 @@ class RungSolver {
   };
   Modes latest_modes_, settled_;
   double latest_ = std::numeric_limits<double>::infinity();  // what the residuals of the last solve consisted of
+  double most_return_ = 1;
 };
+
+// The share of the rows that may be set aside: where more are sparse, sparse is what the data are.
+inline constexpr double most_aside = 0.02;
 
 // Modes that live on fewer rows than this count as localised.
 inline constexpr double localised_rows = 8;

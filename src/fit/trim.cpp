@@ -13,15 +13,15 @@
 #include "fit/centred_source.hpp"
 #include "fit/check_options.hpp"
 #include "fit/nystrom.hpp"
+#include "fit/outcome.hpp"
+#include "fit/some_rows.hpp"
 #include "flow/ladder.hpp"
 
 namespace fd {
 namespace {
 
 constexpr std::size_t sample_rows = 4096;
-constexpr double neighbours = 0.01;         // of the sample, in reach of the median row, and at least 8
-constexpr double isolated_mass = 1e-4;      // of the median row's
-constexpr double isolated_fraction = 0.02;  // of all rows at most: where more are sparse, sparse is what the data are
+constexpr double neighbours = 0.01;  // of the sample, in reach of the median row, and at least 8
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -72,12 +72,7 @@ std::vector<std::size_t> rows_to_trim(PointSource& source, const Options& option
   std::vector<std::size_t> order(n);
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return mass[a] < mass[b]; });
-  const double fraction = options.trim_isolated ? isolated_fraction : options.trim;
-  order.resize(trimmed_rows(fraction, n));
-  if (options.trim_isolated) {
-    const double limit = isolated_mass * median(mass);
-    std::erase_if(order, [&](std::size_t row) { return !(mass[row] < limit); });
-  }
+  order.resize(trimmed_rows(options.trim, n));
   std::sort(order.begin(), order.end());
   return order;
 }
@@ -93,15 +88,18 @@ std::vector<std::size_t> other_rows(std::size_t rows, const std::vector<std::siz
   return others;
 }
 
-void place_rows(Model& model, PointSource& all, const std::vector<std::size_t>& left_out, const Options& options, Watch& watch) {
-  const std::size_t n = all.rows(), k = model.modes(), dimension = model.dimension;
-  const bool wide = model.psi.wide();
-  SomeRows out_source(all, left_out);
+namespace {
+
+// psi at some rows of `all`, extended from the rows of the model that took part in its fit.
+Table placed_modes(const Model& model, PointSource& all, const std::vector<std::size_t>& rows, const Options& options,
+                   Watch& watch) {
+  const std::size_t k = model.modes(), dimension = model.dimension;
+  SomeRows out_source(all, rows);
   std::vector<std::size_t> unreachable;
   Table placed = extend(model, out_source, 0, options, &unreachable);
   // Beyond the kernel's reach of all others a row tends to its nearest neighbour: so do the transition probabilities as it moves away.
-  std::vector<double> far(left_out.size() * dimension);
-  out_source.read(0, left_out.size(), far.data());
+  std::vector<double> far(rows.size() * dimension);
+  out_source.read(0, rows.size(), far.data());
   for (std::size_t u = 0; u < unreachable.size(); ++u) {
     watch.tick(static_cast<double>(u) / static_cast<double>(unreachable.size()));
     const std::size_t i = unreachable[u];
@@ -109,13 +107,31 @@ void place_rows(Model& model, PointSource& all, const std::vector<std::size_t>& 
     std::size_t nearest = 0;
     double least = std::numeric_limits<double>::infinity();
     for (std::size_t j = 0; j < model.n; ++j) {
+      if (model.d[j] == 0) continue;
       double squared = 0;
       for (std::size_t c = 0; c < dimension; ++c) squared += std::pow(row[c] - model.mean[c] - model.points(j, c), 2);
       if (squared < least) least = squared, nearest = j;
     }
     for (std::size_t j = 0; j < k; ++j) placed.set(i, j, model.psi(nearest, j) / model.eigenvalues[j]);
   }
+  return placed;
+}
 
+}  // namespace
+
+void place_aside(Model& model, PointSource& all, const Options& options, Watch& watch) {
+  const std::vector<std::size_t> aside = model.rows_aside();
+  const Table placed = placed_modes(model, all, aside, options, watch);
+  for (std::size_t i = 0; i < aside.size(); ++i)
+    for (std::size_t j = 0; j < model.modes(); ++j) model.psi.set(aside[i], j, placed(i, j));
+}
+
+void place_rows(Model& model, PointSource& all, const std::vector<std::size_t>& left_out, const Options& options, Watch& watch) {
+  const std::size_t n = all.rows(), k = model.modes(), dimension = model.dimension;
+  const bool wide = model.psi.wide();
+  const Table placed = placed_modes(model, all, left_out, options, watch);
+  std::vector<double> far(left_out.size() * dimension);
+  SomeRows(all, left_out).read(0, left_out.size(), far.data());
   const std::vector<std::size_t> kept = other_rows(n, left_out);
   Table psi(n, k, wide), points(n, dimension, model.points.wide());
   std::vector<double> q(n, 1.0), d(n, 0.0);
@@ -134,12 +150,7 @@ void place_rows(Model& model, PointSource& all, const std::vector<std::size_t>& 
   model.q = std::move(q);
   model.d = std::move(d);
   model.points = options.keep_points ? std::move(points) : Table();
-  const std::size_t shown = std::min<std::size_t>(left_out.size(), 6);
-  std::vector<std::size_t> from_one(left_out.begin(), left_out.begin() + static_cast<std::ptrdiff_t>(shown));
-  for (std::size_t& r : from_one) ++r;
-  model.outcome +=
-      fmt::format("; {} of {} rows left out of the fit and placed by extension ({} {}{})", left_out.size(), n,
-                  left_out.size() == 1 ? "row" : "rows", fmt::join(from_one, ", "), shown < left_out.size() ? ", ..." : "");
+  model.outcome += fmt::format("; {} left out of the fit and placed by extension", describe_rows(left_out, n));
 }
 
 }  // namespace fd

@@ -58,7 +58,7 @@ Step descend(const Landscape& land, const FlowRules& rules) {
     return give_up_at(
         beta, "the rows do not hang together at any bandwidth tried, down to beta = " + number(beta) +
                   " (past the Perron wall): they fall into separate components or hold isolated points; try `components`, leave "
-                  "isolated rows out (`trim_isolated`), or take a higher `precision`");
+                  "isolated rows out (`trim`), or take a higher `precision`");
   return give_up_at(beta, "no probe succeeded, down to beta = " + number(beta) + "; allow more passes, or check the rows");
 }
 

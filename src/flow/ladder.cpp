@@ -89,6 +89,18 @@ Exponent fit_exponent(const Optima& optima) {
   return {slope, std::sqrt(residual / (m - 2) / xx)};
 }
 
+bool rungs_agree(const Optima& optima) {
+  constexpr double noise = 0.05, range = 0.4;  // 2 / (1 + 4) to 0
+  double least = std::numeric_limits<double>::infinity(), most = -least;
+  for (std::size_t i = 1; i < optima.size(); ++i) {
+    const double exponent = std::log(optima[i].second / optima[i - 1].second) /
+                            std::log(static_cast<double>(optima[i].first) / static_cast<double>(optima[i - 1].first));
+    least = std::min(least, exponent);
+    most = std::max(most, exponent);
+  }
+  return optima.size() < 2 || (least >= -noise && most - least <= range);
+}
+
 double carried_beta(const Optima& optima, std::size_t next_n, double d_hat) {
   if (optima.empty()) throw Error(Failure::misuse, "there is no smaller rung to carry a bandwidth from");
   double exponent = 2 / (std::max(std::isfinite(d_hat) ? d_hat : 6.0, 0.0) + 5);

@@ -34,6 +34,10 @@ struct Exponent {
 };
 Exponent fit_exponent(const Optima& optima);
 
+// Whether the optima tell one trend: between neighbouring rungs beta falls by no more than the noise of its choice, and no two of these
+// exponents are further apart than Singer's rule for one and for a great many dimensions.
+bool rungs_agree(const Optima& optima);
+
 // Where to start on a sample of next_n rows: the last optimum, carried by the exponent of the last three rungs (clamped to
 // [0, 0.5]: beta cannot fall with n, and d = 0 would give 2/4), or by Singer's 2 / (d + 5) where only one is known.
 double carried_beta(const Optima& optima, std::size_t next_n, double d_hat);

@@ -14,6 +14,7 @@ constexpr double identical = 1e-9;
 
 Ground ground_of(const Probe& probe, const FlowRules& rules, bool heed_localised) {
   if (past_wall(probe, rules)) return Ground::wall;
+  if (probe.outcome == "sparse") return Ground::localised;
   if (!usable(probe)) return Ground::hole;
   if (probe.outcome == "flat") return Ground::flat;
   return heed_localised && too_localised(probe, rules) ? Ground::localised : Ground::good;

@@ -38,7 +38,7 @@ double heat_action(const Probe& probe, const PotentialRules& rules) {
 double wall_gap(Precision precision, const PotentialRules& rules) { return rules.kappa * traits(precision).eta; }
 
 void complete(Probe& probe, const PotentialRules& rules) {
-  const double n = static_cast<double>(probe.n);
+  const double n = static_cast<double>(probe.n - probe.aside);
   // Where S_off(2 beta) underflows there are no neighbours left: n_eff tends to 0, not to the infinity of the quotient.
   probe.n_eff = probe.s_off_2beta > 0 ? probe.s_off / probe.s_off_2beta * (probe.s_off / n) : 0;
   probe.d_hat = probe.s_off > 0 && probe.s_off_2beta > 0 ? -2 * std::log2(probe.s_off_2beta / probe.s_off) : nan;
@@ -55,6 +55,7 @@ void complete(Probe& probe, const PotentialRules& rules) {
   else probe.v_mach = probe.perron_gap > 0 ? std::pow(least / probe.perron_gap, rules.exponent) : infinity;
   probe.v = probe.v_bias + probe.v_stat + probe.v_mach;
 
+  if (probe.outcome == "sparse") return;
   if (probe.perron_gap <= least) probe.outcome = "wall";
   else if (probe.outcome == "wall") return;  // proved by whoever stopped the solve
   else if (!std::isfinite(probe.v) && probe.outcome != "not converged") probe.outcome = "failed";

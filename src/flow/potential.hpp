@@ -28,7 +28,8 @@ double wall_gap(Precision precision, const PotentialRules& rules);
 //   v_bias     = median of -log(max(lambda_j, eta)) over the requested modes past the admitted components (those the probe knows)
 // Outcome: "wall" when perron_gap <= kappa eta, whatever it was before (one Ritz value above 1 - kappa eta proves it, so an
 // unfinished solve does too); "failed" when V is not a finite number; an empty outcome becomes "resolved", or "flat" where the middle one of
-// these eigenvalues is not above eta: the kernel is so broad that half of what was asked for is noise. Any other stays.
+// these eigenvalues is not above eta: the kernel is so broad that half of what was asked for is noise. Any other stays ("sparse": more rows
+// than may be set aside are not resolved, and nothing was solved).
 void complete(Probe& probe, const PotentialRules& rules);
 
 }  // namespace fd

@@ -36,7 +36,8 @@ struct CountColumn {
   const char* name;
   std::size_t Probe::*member;
 };
-constexpr CountColumn count_columns[] = {{"n", &Probe::n}, {"localised", &Probe::localised}, {"passes", &Probe::passes}};
+constexpr CountColumn count_columns[] = {
+    {"n", &Probe::n}, {"localised", &Probe::localised}, {"aside", &Probe::aside}, {"passes", &Probe::passes}};
 
 std::int64_t signed_count(std::uint64_t count) { return static_cast<std::int64_t>(count); }
 

@@ -1,5 +1,6 @@
 #include "operator/diffusion_operator.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <string>
@@ -9,8 +10,17 @@
 #include "base/worst.hpp"
 
 namespace fd {
+namespace {
 
-DiffusionOperator::DiffusionOperator(Space& space, const Points& points, double beta, double alpha, Watch* watch, Columns carried)
+Error not_a_kernel(std::size_t row) {
+  return {Failure::device, "the kernel product of row " + std::to_string(row + 1) + " is not a number that a kernel can have",
+          "run flashdiffusion selftest; try another instruction set (FLASHDIFFUSION_ISA=scalar)"};
+}
+
+}  // namespace
+
+DiffusionOperator::DiffusionOperator(Space& space, const Points& points, double beta, double alpha, Watch* watch, Columns carried,
+                                     const RowRule& rule)
     : space_(space), points_(points), beta_(beta), watch_(watch) {
   Backend& backend = space.backend();
   const std::size_t n = points.rows();
@@ -22,16 +32,17 @@ DiffusionOperator::DiffusionOperator(Space& space, const Points& points, double 
   backend.download(&points, *sums, host.data());
   q_.resize(n);
   d_.resize(n);
+  for (std::size_t i = 0; i < n; ++i) q_[i] = 1 + host[2 * i];
+  const std::vector<double> weight = weights(alpha, rule);
+  if (sparse_) return;
   for (std::size_t i = 0; i < n; ++i) {
+    if (weight[i] == 0) continue;
     s_off_ += host[2 * i];
     s_off_2beta_ += host[2 * i + 1];
-    q_[i] = 1 + host[2 * i];
   }
 
-  std::vector<double> weight(n);  // q^-alpha
-  for (std::size_t i = 0; i < n; ++i) weight[i] = alpha == 0 ? 1.0 : std::pow(q_[i], -alpha);
   // K (q^-a [psi | 1]): the images of what is carried, and the degree from the last column
-  const std::size_t vectors = carried.count, with_degree = alpha == 0 ? 0 : 1;
+  const std::size_t vectors = carried.count, with_degree = alpha == 0 && aside_ == 0 ? 0 : 1;
   std::unique_ptr<Panel> in, out;
   if (vectors + with_degree > 0) {
     in = space.panel(n, vectors + with_degree);
@@ -60,26 +71,65 @@ DiffusionOperator::DiffusionOperator(Space& space, const Points& points, double 
     return panel;
   };
   const double norm = std::sqrt(std::accumulate(d_.begin(), d_.end(), 0.0));
-  scale_ = column([&](std::size_t i) { return weight[i] / std::sqrt(d_[i]); });
-  scale_squared_ = column([&](std::size_t i) { return weight[i] * weight[i] / d_[i]; });
+  scale_ = column([&](std::size_t i) { return weight[i] == 0 ? 0 : weight[i] / std::sqrt(d_[i]); });
+  scale_squared_ = column([&](std::size_t i) { return weight[i] == 0 ? 0 : weight[i] * weight[i] / d_[i]; });
   perron_ = column([&](std::size_t i) { return std::sqrt(d_[i]) / norm; });
   if (vectors > 0) {  // v = sqrt(d)/norm psi, M v = s (K - I)(q^-a psi)/norm + s^2 v
     start_ = space.panel(n, vectors);
     start_image_ = space.panel(n, vectors);
     backend.scale_rows(*perron_, carried, *start_);
-    const auto scaled = column([&](std::size_t i) { return weight[i] / std::sqrt(d_[i]) / norm; });
+    const auto scaled = column([&](std::size_t i) { return weight[i] == 0 ? 0 : weight[i] / std::sqrt(d_[i]) / norm; });
     backend.scale_rows(*scaled, {*out, 0, vectors}, *start_image_);
     backend.multiply_add(*scale_squared_, *start_, *start_image_);
   }
 }
 
-// K_ii = 1, so q >= 1 and d > 0 whatever the points: anything else is a product that went wrong.
+// P_ii = w_i / sum_j K_ij w_j with w = q^-alpha.
+std::vector<double> DiffusionOperator::return_probabilities(const std::vector<double>& weight, bool flat) {
+  std::vector<double> probability(weight.size());
+  if (flat) {  // w = 1: the sum is q
+    for (std::size_t i = 0; i < weight.size(); ++i) probability[i] = 1 / q_[i];
+    return probability;
+  }
+  auto in = space_.panel(weight.size(), 1), out = space_.panel(weight.size(), 1);
+  space_.backend().upload(&points_, weight.data(), *in);
+  pass_begins();
+  space_.backend().xgemm(beta_, points_, *in, *out, watch_);
+  count_.passes += 1;
+  count_.columns += 1;
+  space_.backend().download(&points_, *out, probability.data());
+  for (std::size_t i = 0; i < weight.size(); ++i) {
+    probability[i] = weight[i] / (weight[i] + probability[i]);
+    if (!std::isfinite(probability[i])) throw not_a_kernel(i);
+  }
+  return probability;
+}
+
+std::vector<double> DiffusionOperator::weights(double alpha, const RowRule& rule) {
+  std::vector<double> weight(q_.size());
+  for (std::size_t i = 0; i < weight.size(); ++i) weight[i] = alpha == 0 ? 1.0 : std::pow(q_[i], -alpha);
+  if (!(rule.most_return < 1)) return weight;
+  const std::vector<double> stays = return_probabilities(weight, alpha == 0);
+  std::vector<std::size_t> rows;
+  for (std::size_t i = 0; i < weight.size(); ++i)
+    if (!(stays[i] <= rule.most_return)) rows.push_back(i);
+  sparse_ = rows.size() > rule.most_rows && !rule.sparsest_if_more;
+  if (sparse_) return weight;
+  if (rows.size() > rule.most_rows) {
+    std::stable_sort(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) { return stays[a] > stays[b]; });
+    rows.resize(rule.most_rows);
+  }
+  for (const std::size_t i : rows) weight[i] = 0;
+  aside_ = rows.size();
+  return weight;
+}
+
+// K_ii = 1, so q >= 1 and, but for rows set aside, d > 0 whatever the points: anything else is a product that went wrong.
 void DiffusionOperator::check_mass_and_degree() const {
+  std::size_t without = 0;
   for (std::size_t i = 0; i < q_.size(); ++i)
-    if (!(q_[i] >= 1 && std::isfinite(q_[i]) && d_[i] > 0 && std::isfinite(d_[i])))
-      throw Error(Failure::device,
-                  "the kernel product of row " + std::to_string(i + 1) + " is not a number that a kernel can have",
-                  "run flashdiffusion selftest; try another instruction set (FLASHDIFFUSION_ISA=scalar)");
+    if (!(q_[i] >= 1 && std::isfinite(q_[i]) && std::isfinite(d_[i]) && (d_[i] > 0 || (d_[i] == 0 && ++without <= aside_))))
+      throw not_a_kernel(i);
 }
 
 void DiffusionOperator::pass_begins() {

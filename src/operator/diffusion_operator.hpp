@@ -18,12 +18,22 @@ struct PassCount {
   std::size_t columns = 0;  // vectors times sweeps
 };
 
+// Rows that the others do not resolve: a walker on row i stays there with probability P_ii = M_ii, and where that is large the row's mode,
+// if it has one, is the row itself. Rows above `most_return` are set aside: they take part in the mass q, which is a density, but not in
+// the walk: s = d = 0 there. P_ii grows with beta, so a larger beta sets aside the same rows and more.
+struct RowRule {
+  double most_return = 1;         // 1: all rows take part
+  std::size_t most_rows = 0;      // no more than these
+  bool sparsest_if_more = false;  // if there are more: the sparsest of them; otherwise none, and the operator is `sparse`
+};
+
 class DiffusionOperator final : public Operator {
  public:
   // Two passes: the mass (which also gives S_off at beta and 2 beta) and, for alpha != 0, the degree. With `carried`, right
   // eigenvectors psi of another bandwidth or rung, the second pass makes their image as well: s sqrt(d) psi = q^-a psi does not
-  // need d, so a warm start's first pass and the degree are one.
-  DiffusionOperator(Space& space, const Points& points, double beta, double alpha, Watch* watch, Columns carried = {});
+  // need d, so a warm start's first pass and the degree are one. With a rule for rows one more pass, of one column: P_ii of all rows.
+  DiffusionOperator(Space& space, const Points& points, double beta, double alpha, Watch* watch, Columns carried = {},
+                    const RowRule& rule = {});
 
   std::size_t size() const override { return points_.rows(); }
   void apply(Columns in, Columns out) override;
@@ -41,13 +51,18 @@ class DiffusionOperator final : public Operator {
   // pass. Negative where it was never wanted.
   void measure_perron() { perron_wanted_ = true; }
   double perron_residual();
-  double s_off() const { return s_off_; }                 // sum over i != j of K_ij
-  double s_off_2beta() const { return s_off_2beta_; }     // the same at 2 beta
+  double s_off() const { return s_off_; }              // sum over i != j of K_ij, over the rows i that take part
+  double s_off_2beta() const { return s_off_2beta_; }  // the same at 2 beta
+  std::size_t aside() const { return aside_; }         // rows set aside
+  bool sparse() const { return sparse_; }  // more rows than the rule allows are not resolved: nothing but mass() is known
   const std::vector<double>& mass() const { return q_; }  // in the order of the source
   const std::vector<double>& degree() const { return d_; }
   const PassCount& count() const { return count_; }
 
  private:
+  // q^-alpha of the rows that take part, 0 of the others.
+  std::vector<double> weights(double alpha, const RowRule& rule);
+  std::vector<double> return_probabilities(const std::vector<double>& weight, bool flat);
   void check_mass_and_degree() const;
   void pass_begins();
   void product(Columns in, Columns out, std::optional<Precision> enough = {});  // out = M in
@@ -64,7 +79,8 @@ class DiffusionOperator final : public Operator {
   std::unique_ptr<Panel> scale_, scale_squared_, perron_, scaled_, start_, start_image_;
   bool perron_wanted_ = false;
   double perron_residual_ = -1;
-  std::size_t applied_ = 0;
+  std::size_t applied_ = 0, aside_ = 0;
+  bool sparse_ = false;
   PassCount count_;
 };
 

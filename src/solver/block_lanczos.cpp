@@ -212,7 +212,7 @@ class Iteration {
 
   bool know_values() {
     const double latest = std::isfinite(basis_.latest()) ? basis_.latest() : options_.latest;
-    const auto known = values_.known(basis_.values(), residuals_, modes_, latest, options_.value_tolerance);
+    const auto known = values_.known(basis_.values(), residuals_, modes_, latest, options_.value_tolerance, options_.ceiling);
     if (known) estimates_ = *known;
     return known.has_value();
   }

@@ -25,7 +25,7 @@ void ValueHistory::push(const Eigen::VectorXd& values, std::size_t modes) {
 }
 
 std::optional<std::vector<double>> ValueHistory::known(const Eigen::VectorXd& values, const std::vector<double>& residuals,
-                                                       std::size_t modes, double latest, double tolerance) const {
+                                                       std::size_t modes, double latest, double tolerance, double ceiling) const {
   if (medians_.empty() || !std::isfinite(medians_.back())) return {};
   const double found = medians_.back();
   const Eigen::Index unwanted = static_cast<Eigen::Index>(modes) + 2;
@@ -34,7 +34,8 @@ std::optional<std::vector<double>> ValueHistory::known(const Eigen::VectorXd& va
   for (std::size_t j = 0; j < modes; ++j) {
     const double theta = values(static_cast<Eigen::Index>(j)), gap = std::max(theta - below, 1e-300);
     ritz.push_back(theta);
-    corrected.push_back(theta + std::min(residuals[j], residuals[j] * residuals[j] / gap));
+    const double room = theta < ceiling ? 0.5 * (ceiling - theta) : 0;
+    corrected.push_back(theta + std::min({residuals[j], residuals[j] * residuals[j] / gap, room}));
     actions.push_back(action(corrected.back()));
   }
   if (found - median(actions) <= tolerance / 1.5 * found) return corrected;

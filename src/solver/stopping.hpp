@@ -22,8 +22,9 @@ class ValueHistory {
   // consists of, `latest` (the largest Rayleigh quotient among the directions that joined last), or to the unwanted Ritz values, whichever
   // is wider. That much is added; it may be two thirds of the tolerance, and what is left is a fraction of it. Or known by the geometric
   // decay of the median's own steps, with a margin of two.
+  // What is added stays below half of the way to `ceiling`, which a value has not passed before its Ritz value has.
   std::optional<std::vector<double>> known(const Eigen::VectorXd& values, const std::vector<double>& residuals, std::size_t modes,
-                                           double latest, double tolerance) const;
+                                           double latest, double tolerance, double ceiling) const;
 
  private:
   double action(double value) const;

@@ -9,8 +9,7 @@ namespace {
 
 constexpr std::size_t gap_search_most = 2048;  // a gap that would end inside a panel shows in a range of this size or smaller
 constexpr double gap_factor = 20;              // two clusters whose gap is this many times wider than either are worth a cut
-constexpr double far_factor =
-    1e3;  // a gap this many times wider than nearly all rows reach is cut however few rows lie behind it
+constexpr double far_factor = 1e9;             // a gap so many times wider than nearly all rows reach is cut, few rows or not
 constexpr double nearly_all = 0.9;
 
 // The coordinate in which some rows extend furthest, and how far.
