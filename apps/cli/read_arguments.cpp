@@ -1,0 +1,37 @@
+#include "cli/read_arguments.hpp"
+
+#include "cli/console.hpp"
+
+namespace fd::cli {
+
+void ReadArguments::declare(CLI::App& app) {
+  const char* group = "How files are read";
+  app.add_option("--header", header, "whether the first line of text names the columns")
+      ->type_name("")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"auto", "yes", "no"}))
+      ->group(group);
+  app.add_option("--names", names, "the column of text that names the rows, by header or number; none")
+      ->type_name("COLUMN")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--missing", missing, "rows with NA, NaN or an empty cell")
+      ->type_name("")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"refuse", "drop-rows"}))
+      ->group(group);
+}
+
+ReadOptions ReadArguments::options() const {
+  ReadOptions options;
+  if (header != "auto") options.header = header == "yes";
+  options.names = names;
+  options.missing = missing == "drop-rows" ? Missing::drop_rows : Missing::refuse;
+  return options;
+}
+
+void remark_notes(const PointSource& source) {
+  for (const std::string& note : source.notes()) remark("note: " + note);
+}
+
+}  // namespace fd::cli
