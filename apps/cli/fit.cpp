@@ -51,7 +51,8 @@ Model fit_named(PointSource& source, const std::vector<std::string>& files, cons
   try {
     return fit(source, options);
   } catch (const Error& error) {
-    if (error.kind() != Failure::input) throw;
+    if (error.kind() != Failure::input || std::string(error.what()).rfind(files.front(), 0) == 0)
+      throw;  // a file that names itself
     const std::string stacked = files.size() > 1 ? " (stacked)" : "";
     throw Error(error.kind(), fmt::format("{}{}: {}", fmt::join(files, ", "), stacked, error.what()), error.hint());
   }

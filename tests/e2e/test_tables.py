@@ -211,7 +211,8 @@ def test_sparse_anndata(program, by):
     same_fit(program, plain, "x.h5ad:/X")
     with h5py.File(program.folder / "x.h5ad", "a") as file:
         file["X/indices"][7] = 9999
-    program.refused("fit", "x.h5ad:/X", *FIT, words=["x.h5ad:/X", "9999"])
+    result = program.refused("fit", "x.h5ad:/X", *FIT, "--quiet", words=["x.h5ad:/X", "9999"])
+    assert result.stderr.count("x.h5ad") == 1
 
 
 def test_long_doubles_and_foreign_files(program, points, plain):
