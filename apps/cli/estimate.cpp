@@ -61,7 +61,7 @@ int run(const Arguments& arguments) {
     forecast = estimate(rows, dimension, options);
   } else {
     const auto source = open_points(arguments.points, arguments.read.options());
-    remark_notes(*source);
+    for (const std::string& note : notes_of(*source)) remark("note: " + note);
     rows = source->rows();
     dimension = source->dimension();
     arguments.fit.check_rows(rows);

@@ -86,8 +86,9 @@ int run(const Arguments& arguments, const std::vector<std::string>& command) {
     require_memory(source->rows(), source->dimension(), checked_options(options, source->rows()));
     inputs = describe_inputs(arguments.points);
   }
-  const std::vector<std::string> notes = source->notes();
-  if (!arguments.quiet) remark_notes(*source);
+  const std::vector<std::string> notes = notes_of(*source);
+  if (!arguments.quiet)
+    for (const std::string& note : notes) remark("note: " + note);
   if (!arguments.quiet)
     for (const std::string& line : arguments.fit.without_effect()) remark(line);
 

@@ -29,6 +29,9 @@ constexpr struct {
     {"trim", "--trim"},
     {"trim_isolated", "--trim auto"},
     {"seed", "--seed"},
+    {"header", "--header"},  // of fd::ReadOptions, as are the next two
+    {"names", "--names"},
+    {"missing", "--missing"},
 };
 
 }  // namespace

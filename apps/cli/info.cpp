@@ -58,7 +58,7 @@ Contents describe_points(const PointSource& points) {
   contents.text = row_text("points", fmt::format("{} rows, {} columns", points.rows(), points.dimension())) +
                   row_text("a fit needs", fmt::format("about {} of memory", bytes_text(memory)));
   if (free > 0) contents.text += row_text("free now", bytes_text(free) + (memory > free ? ": fit will refuse" : ""));
-  const std::vector<std::string> notes = points.notes();
+  const std::vector<std::string> notes = notes_of(points);
   for (std::size_t i = 0; i < notes.size(); ++i) contents.text += row_text(i == 0 ? "read as" : "", notes[i]);
   contents.document["notes"] = notes;
   return contents;

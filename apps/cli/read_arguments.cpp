@@ -1,6 +1,6 @@
 #include "cli/read_arguments.hpp"
 
-#include "cli/console.hpp"
+#include "cli/flag_names.hpp"
 
 namespace fd::cli {
 
@@ -30,8 +30,10 @@ ReadOptions ReadArguments::options() const {
   return options;
 }
 
-void remark_notes(const PointSource& source) {
-  for (const std::string& note : source.notes()) remark("note: " + note);
+std::vector<std::string> notes_of(const PointSource& source) {
+  std::vector<std::string> notes = source.notes();
+  for (std::string& note : notes) note = with_flags(note);
+  return notes;
 }
 
 }  // namespace fd::cli

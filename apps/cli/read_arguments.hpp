@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -16,7 +17,7 @@ struct ReadArguments {
   ReadOptions options() const;
 };
 
-// Says what was taken for what, a note each.
-void remark_notes(const PointSource& source);
+// What was taken for what in the files, in words of the command line.
+std::vector<std::string> notes_of(const PointSource& source);
 
 }  // namespace fd::cli

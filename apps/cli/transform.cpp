@@ -98,7 +98,8 @@ int run(const Arguments& arguments) {
     throw Error(Failure::misuse, fmt::format("{} was written with --no-points", arguments.model),
                 "add --points FILE, the file the model was fitted to");
 
-  if (!arguments.quiet) remark_notes(*fresh);
+  if (!arguments.quiet)
+    for (const std::string& note : notes_of(*fresh)) remark("note: " + note);
   ProgressDisplay display(arguments.quiet);
   Options options;
   options.precision = {model.precision};

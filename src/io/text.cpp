@@ -178,7 +178,7 @@ class TextParser {
       throw Error(
           Failure::input,
           fmt::format("{}: a row name of {} bytes; at most {} are kept", place(*layout_.names), cell.size(), longest_name),
-          "shorten the names, or read the table without them (--names none)");
+          "shorten the names, or read the table without them (`names = none`)");
     latin1_ |= !valid_utf8(cell);
     table_.names.push_back(plain_name(cell));
   }
@@ -197,12 +197,12 @@ class TextParser {
 
   [[noreturn]] void refuse(std::string_view cell, std::size_t column) const {
     std::string hint =
-        fmt::format("leave columns of text out or turn them into numbers; --names {} takes it as row names", column + 1);
+        fmt::format("leave columns of text out or turn them into numbers; `names = {}` takes it as row names", column + 1);
     if (number_.decimal_comma() && cell.find('.') != std::string_view::npos)
       hint = "numbers before it have decimal commas: write all of them in one way, without thousands separators";
     else if (cell.find(',') != std::string_view::npos)
       hint = "numbers before it have decimal points: write all of them in one way, without thousands separators";
-    else if (table_.rows == 0 && !layout_.header) hint = "correct it; if this line names the columns, say so: --header yes";
+    else if (table_.rows == 0 && !layout_.header) hint = "correct it; if this line names the columns, say so: `header = yes`";
     throw Error(Failure::input, fmt::format("{}: '{}' is not a number", place(column), shortened(cell)), hint);
   }
 
@@ -223,7 +223,7 @@ class TextParser {
     throw Error(Failure::input,
                 fmt::format("{}: missing values in {} of {} rows: {}{}", name_, missing_rows_, table_.rows,
                             fmt::join(places, "; "), missing_cells_ > gaps_.size() ? "; ..." : ""),
-                "fill the gaps, leave the column out, or leave these rows out: --missing drop-rows");
+                "fill the gaps, leave the column out, or leave these rows out: `missing = drop-rows`");
   }
 
   void describe() {
@@ -248,7 +248,7 @@ class TextParser {
     table_.notes.push_back(note);
     if (!layout_.names && counts_rows_ && table_.rows > 2 && layout_.width > 1)
       table_.notes.push_back(
-          fmt::format("{}: {} counts the rows and is used as a feature all the same; --names 1 takes it as row names", name_,
+          fmt::format("{}: {} counts the rows and is used as a feature all the same; `names = 1` takes it as row names", name_,
                       column_text(0)));
   }
 

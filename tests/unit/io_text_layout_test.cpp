@@ -47,7 +47,7 @@ TEST_F(IoTextLayout, HeadersOfNumbers) {
 
 TEST_F(IoTextLayout, AMistakeInTheFirstLineIsNoHeader) {
   EXPECT_TRUE(says(refusal("1.5,2x,3.7\n1,2,3\n4,5,6\n"), "line 1, column 2: '2x' is not a number"));
-  EXPECT_TRUE(says(refusal("1.5,2x,3.7\n1,2,3\n4,5,6\n"), "--header yes"));
+  EXPECT_TRUE(says(refusal("1.5,2x,3.7\n1,2,3\n4,5,6\n"), "`header = yes`"));
   EXPECT_TRUE(says(refusal("O.5,2.5,3.5\n1,2,3\n4,5,6\n"), "line 1, column 1: 'O.5' is not a number"));
   EXPECT_TRUE(says(refusal("1,x\n3,4\n5,7\n"), "line 1, column 2: 'x' is not a number"));
   EXPECT_TRUE(says(refusal("1.5,2.5,oops\n1,2,3\n"), "line 1, column 3: 'oops' is not a number"));
@@ -95,7 +95,7 @@ TEST_F(IoTextLayout, Overridden) {
   expect("1,setosa\n2,virginica\n", {1, 2}, {"setosa", "virginica"}, "no header, column 2 names the rows", second);
   EXPECT_EQ(refusal("x,species\n1,setosa\n", wrong).kind(), Failure::misuse);
   EXPECT_TRUE(says(refusal("x,species\n1,setosa\n", wrong), "no column 'genus'"));
-  EXPECT_TRUE(says(refusal("x,species\n1,setosa\n"), "--names 2"));
+  EXPECT_TRUE(says(refusal("x,species\n1,setosa\n"), "`names = 2`"));
 }
 
 TEST_F(IoTextLayout, StackedNames) {

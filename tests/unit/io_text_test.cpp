@@ -105,7 +105,7 @@ TEST_F(IoText, MissingValues) {
   EXPECT_TRUE(says(error,
                    "missing values in 3 of 5 rows: row 2, column 1 (\"x\") (line 3: 'NA'); row 3, column 2 (\"y\") (line 4: the "
                    "cell is empty); row 5, column 1 (\"x\") (line 6: 'nan'); ..."));
-  EXPECT_TRUE(says(error, "--missing drop-rows"));
+  EXPECT_TRUE(says(error, "`missing = drop-rows`"));
   ReadOptions drop;
   drop.missing = Missing::drop_rows;
   const auto source = open_points({put("x.csv", content)}, drop);
