@@ -12,6 +12,7 @@
 
 #include <flashdiffusion/error.hpp>
 
+#include "base/printable.hpp"
 #include "cli/flag_names.hpp"
 
 namespace fd::cli {
@@ -39,7 +40,7 @@ void print_result(const std::string& text) {
 }
 
 void remark(const std::string& line) {
-  const std::string text = with_flags(line) + "\n";
+  const std::string text = printable(with_flags(line), true) + "\n";
   std::size_t written = 0;
   while (written < text.size()) {
     const ssize_t count = write(STDERR_FILENO, text.data() + written, text.size() - written);
@@ -49,7 +50,8 @@ void remark(const std::string& line) {
 }
 
 void complain(const std::string& what, const std::string& hint) {
-  remark(hint.empty() ? fmt::format("flashdiffusion: {}", what) : fmt::format("flashdiffusion: {}\n  {}", what, hint));
+  const std::string line = "flashdiffusion: " + printable(what);
+  remark(hint.empty() ? line : line + "\n  " + printable(hint));
 }
 
 bool errors_on_terminal() { return isatty(STDERR_FILENO) == 1; }

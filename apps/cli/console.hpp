@@ -10,7 +10,8 @@ namespace fd::cli {
 // Fills such gaps so that writing to them fails instead. Called first in main.
 void guard_standard_streams();
 
-void print_result(const std::string& text);                            // whole or Error(io)
+void print_result(const std::string& text);  // whole or Error(io)
+// Both show bytes that are no text, and control characters, as \xNN.
 void remark(const std::string& line);                                  // a line on standard error
 void complain(const std::string& what, const std::string& hint = {});  // "flashdiffusion: what", then the hint
 

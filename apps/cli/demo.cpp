@@ -16,7 +16,7 @@
 #include "cli/verb.hpp"
 #include "io/atomic_file.hpp"
 #include "io/open_points.hpp"
-#include "io/write_npy.hpp"
+#include "io/write_table.hpp"
 
 namespace fd::cli {
 namespace {
@@ -47,7 +47,7 @@ int run(const Arguments& arguments, const std::vector<std::string>& command) {
   throw_if_interrupted();
   write_table(points, points_path);
   const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  model.provenance = provenance_text(command, options, describe_inputs({points_path}), wall);
+  model.provenance = provenance_text(command, options, describe_inputs({points_path}), {}, wall);
   save_model(model, model_path);
 
   if (!arguments.quiet) {

@@ -14,6 +14,7 @@
 #include "cli/exit_status.hpp"
 #include "cli/fit_arguments.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/read_arguments.hpp"
 #include "cli/summary.hpp"
 #include "cli/verb.hpp"
 #include "fit/check_options.hpp"
@@ -26,6 +27,7 @@ namespace {
 
 struct Arguments {
   FitArguments fit;
+  ReadArguments read;
   std::vector<std::string> points;
   bool json = false;
 };
@@ -58,7 +60,8 @@ int run(const Arguments& arguments) {
     if (dimension == 0) throw Error(Failure::misuse, "points need at least one column", "for instance: estimate 100000 32");
     forecast = estimate(rows, dimension, options);
   } else {
-    const auto source = open_points(arguments.points);
+    const auto source = open_points(arguments.points, arguments.read.options());
+    for (const std::string& note : notes_of(*source)) remark("note: " + note);
     rows = source->rows();
     dimension = source->dimension();
     arguments.fit.check_rows(rows);
@@ -101,6 +104,7 @@ Action declare_estimate(CLI::App& app, const std::vector<std::string>&) {
   app.add_option("points", arguments->points, "files of points, or the numbers of rows and columns")
       ->type_name("POINTS")
       ->required();
+  arguments->read.declare(app);
   arguments->fit.declare(app);
   app.add_flag("--json", arguments->json, "one JSON document on standard output")->group("Output");
   app.footer(footer);

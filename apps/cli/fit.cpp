@@ -1,5 +1,6 @@
 // flashdiffusion fit: points in, model out.
 #include <chrono>
+#include <filesystem>
 #include <memory>
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 #include "cli/interrupt.hpp"
 #include "cli/progress_display.hpp"
 #include "cli/provenance.hpp"
+#include "cli/read_arguments.hpp"
 #include "cli/summary.hpp"
 #include "cli/validators.hpp"
 #include "cli/verb.hpp"
@@ -19,26 +21,29 @@
 #include "fit/forecast.hpp"
 #include "io/atomic_file.hpp"
 #include "io/open_points.hpp"
+#include "io/write_table.hpp"
 
 namespace fd::cli {
 namespace {
 
 struct Arguments {
   FitArguments fit;
+  ReadArguments read;
   std::vector<std::string> points;
-  std::string output;
+  std::string output, coordinates;
   bool json = false, quiet = false;
 };
 
 constexpr const char* footer =
-    R"(POINTS: a.npy, a.npz (a.npz:name), a.csv, a.tsv, a.txt, a.h5:/path, a.h5ad:/path, or - for text on standard input;
-several are stacked in order.
+    R"(POINTS: a.npy, a.npz (a.npz:name), a.csv, a.tsv, a.txt (also .gz), a.h5:/path, a.h5ad:/path, or - for text on standard
+input; several are stacked in order.
 
 Examples:
   flashdiffusion fit points.npy -k 8 -o model.h5
   flashdiffusion fit points.npy --beta 0.45 -k 8 -o model.h5
   flashdiffusion fit cells.h5ad:/obsm/X_pca --sigma 2 -o model.h5
   flashdiffusion fit a.csv b.csv --epsilon 0.5 --epsilon-convention datafold --json -o model.h5
+  flashdiffusion fit cells.csv --missing drop-rows -o model.h5 --coordinates coordinates.csv
   cut -f 2-5 table.tsv | flashdiffusion fit - --beta 1 -o model.h5)";
 
 // The library knows rows and columns of points it cannot use, not where they came from.
@@ -46,10 +51,21 @@ Model fit_named(PointSource& source, const std::vector<std::string>& files, cons
   try {
     return fit(source, options);
   } catch (const Error& error) {
-    if (error.kind() != Failure::input) throw;
+    if (error.kind() != Failure::input || std::string(error.what()).rfind(files.front(), 0) == 0)
+      throw;  // a file that names itself
     const std::string stacked = files.size() > 1 ? " (stacked)" : "";
     throw Error(error.kind(), fmt::format("{}{}: {}", fmt::join(files, ", "), stacked, error.what()), error.hint());
   }
+}
+
+void check_coordinates(const Arguments& arguments) {
+  check_table_name(arguments.coordinates);
+  { AtomicFile check(arguments.coordinates); }
+  refuse_overwriting(arguments.coordinates, arguments.points);
+  if (std::filesystem::absolute(arguments.coordinates).lexically_normal() ==
+      std::filesystem::absolute(arguments.output).lexically_normal())
+    throw Error(Failure::misuse, fmt::format("--coordinates {} is the model file too", arguments.coordinates),
+                "name another file");
 }
 
 int run(const Arguments& arguments, const std::vector<std::string>& command) {
@@ -58,17 +74,21 @@ int run(const Arguments& arguments, const std::vector<std::string>& command) {
   if (arguments.output.empty()) throw Error(Failure::misuse, "fit needs a name for the model it makes", "add -o model.h5");
   { AtomicFile check(arguments.output); }  // a folder that cannot be written to is found out now, not after the fit
   refuse_overwriting(arguments.output, arguments.points);
+  if (!arguments.coordinates.empty()) check_coordinates(arguments);
 
   std::unique_ptr<PointSource> source;
   std::vector<InputFile> inputs;
   {
     LeaveAtOnce blocking;
-    source = interruptible(open_points(arguments.points));
+    source = interruptible(open_points(arguments.points, arguments.read.options()));
     arguments.fit.check_rows(source->rows());
     // before anything is read
     require_memory(source->rows(), source->dimension(), checked_options(options, source->rows()));
     inputs = describe_inputs(arguments.points);
   }
+  const std::vector<std::string> notes = notes_of(*source);
+  if (!arguments.quiet)
+    for (const std::string& note : notes) remark("note: " + note);
   if (!arguments.quiet)
     for (const std::string& line : arguments.fit.without_effect()) remark(line);
 
@@ -79,15 +99,18 @@ int run(const Arguments& arguments, const std::vector<std::string>& command) {
   display.clear();
   throw_if_interrupted();
   const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  model.provenance = provenance_text(command, options, inputs, wall);
+  model.provenance = provenance_text(command, options, inputs, notes, wall);
   save_model(model, arguments.output);
+  if (!arguments.coordinates.empty()) write_table(model.embedding(), arguments.coordinates, model.names);
 
   if (arguments.json) {
     nlohmann::ordered_json document = summary_json(model);
     document["output"] = arguments.output;
+    if (!arguments.coordinates.empty()) document["coordinates"] = arguments.coordinates;
     print_result(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   } else if (!arguments.quiet) {
-    print_result(summary_text(model, arguments.fit.bandwidth.origin()) + "\n" + row_text("written", arguments.output));
+    print_result(summary_text(model, arguments.fit.bandwidth.origin()) + "\n" + row_text("written", arguments.output) +
+                 (arguments.coordinates.empty() ? "" : row_text("", arguments.coordinates)));
   }
   if (model.converged) return done;
   complain(model.outcome.empty() ? "not all modes reached the tolerance" : model.outcome,
@@ -100,8 +123,13 @@ int run(const Arguments& arguments, const std::vector<std::string>& command) {
 Action declare_fit(CLI::App& app, const std::vector<std::string>& command) {
   auto arguments = std::make_shared<Arguments>();
   app.add_option("points", arguments->points, "files of points, a row each")->type_name("POINTS")->required();
+  arguments->read.declare(app);
   arguments->fit.declare(app);
   app.add_option("-o,--output", arguments->output, "the model file to write")->type_name("FILE")->group("Output");
+  app.add_option("--coordinates", arguments->coordinates,
+                 "diffusion coordinates of the points (lambda psi): .csv, .tsv, .txt, .npy, .h5")
+      ->type_name("FILE")
+      ->group("Output");
   app.add_flag("--json", arguments->json, "one JSON document on standard output")->group("Output");
   app.add_flag("--quiet", arguments->quiet, "no progress, no remarks, no table")->group("Output");
   app.footer(footer);

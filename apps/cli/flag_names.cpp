@@ -28,6 +28,9 @@ constexpr struct {
     {"components", "--components"},
     {"trim", "--trim"},
     {"seed", "--seed"},
+    {"header", "--header"},  // of fd::ReadOptions, as are the next two
+    {"names", "--names"},
+    {"missing", "--missing"},
 };
 
 }  // namespace

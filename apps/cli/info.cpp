@@ -1,5 +1,6 @@
 // flashdiffusion info: what is in a model, or how large a file of points is and what a fit of it would need. Reads no more of
 // the file than that takes.
+#include <filesystem>
 #include <fstream>
 #include <memory>
 
@@ -11,6 +12,7 @@
 #include "cli/console.hpp"
 #include "cli/exit_status.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/read_arguments.hpp"
 #include "cli/summary.hpp"
 #include "cli/verb.hpp"
 #include "fit/forecast.hpp"
@@ -21,6 +23,7 @@ namespace fd::cli {
 namespace {
 
 struct Arguments {
+  ReadArguments read;
   std::vector<std::string> files;
   bool json = false;
 };
@@ -30,7 +33,10 @@ constexpr const char* footer = R"(Examples:
   flashdiffusion info model.h5 --json | jq .eigenvalues
   flashdiffusion info points.npy)";
 
+// Looks into regular files only: what is read from a pipe is gone for the one who reads its points.
 bool is_hdf5(const std::string& path) {
+  std::error_code missing;
+  if (!std::filesystem::is_regular_file(path, missing)) return false;
   std::ifstream file(path, std::ios::binary);
   char start[8] = {};
   return file.read(start, sizeof start) && std::string(start, sizeof start) == "\x89HDF\r\n\x1a\n";
@@ -52,18 +58,21 @@ Contents describe_points(const PointSource& points) {
   contents.text = row_text("points", fmt::format("{} rows, {} columns", points.rows(), points.dimension())) +
                   row_text("a fit needs", fmt::format("about {} of memory", bytes_text(memory)));
   if (free > 0) contents.text += row_text("free now", bytes_text(free) + (memory > free ? ": fit will refuse" : ""));
+  const std::vector<std::string> notes = notes_of(points);
+  for (std::size_t i = 0; i < notes.size(); ++i) contents.text += row_text(i == 0 ? "read as" : "", notes[i]);
+  contents.document["notes"] = notes;
   return contents;
 }
 
 // An HDF5 file may be a model or hold points; where it is neither, what is wrong with the model is what is said.
-Contents describe(const std::vector<std::string>& files) {
-  if (files.size() != 1 || !is_hdf5(files[0])) return describe_points(*open_points(files));
+Contents describe(const std::vector<std::string>& files, const ReadOptions& options) {
+  if (files.size() != 1 || !is_hdf5(files[0])) return describe_points(*open_points(files, options));
   try {
     return describe_model(load_model(files[0], false));
   } catch (const Error& no_model) {
     std::unique_ptr<PointSource> points;
     try {
-      points = open_points(files);
+      points = open_points(files, options);
     } catch (const Error&) {
       throw no_model;
     }
@@ -73,7 +82,7 @@ Contents describe(const std::vector<std::string>& files) {
 
 int run(const Arguments& arguments) {
   LeaveAtOnce reading;
-  const Contents contents = describe(arguments.files);
+  const Contents contents = describe(arguments.files, arguments.read.options());
   print_result(arguments.json ? contents.document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"
                               : contents.text);
   return done;
@@ -84,6 +93,7 @@ int run(const Arguments& arguments) {
 Action declare_info(CLI::App& app, const std::vector<std::string>&) {
   auto arguments = std::make_shared<Arguments>();
   app.add_option("file", arguments->files, "a model, or files of points as for fit")->type_name("FILE")->required();
+  arguments->read.declare(app);
   app.add_flag("--json", arguments->json, "one JSON document on standard output");
   app.footer(footer);
   return [arguments] { return run(*arguments); };

@@ -35,6 +35,8 @@ class InterruptibleSource final : public PointSource {
   std::size_t rows() const override { return source_->rows(); }
   std::size_t dimension() const override { return source_->dimension(); }
   bool exact_in_float() const override { return source_->exact_in_float(); }
+  std::vector<std::string> row_names() const override { return source_->row_names(); }
+  std::vector<std::string> notes() const override { return source_->notes(); }
 
   // In pieces of at most 8 MB, so that one call for all rows of a slow file can be stopped too.
   void read(std::size_t first, std::size_t count, double* out) override {

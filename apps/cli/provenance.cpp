@@ -39,7 +39,7 @@ nlohmann::json machine_json(const Options& options) {
 }
 
 std::string provenance_text(const std::vector<std::string>& command, const Options& options, const std::vector<InputFile>& inputs,
-                            double wall_seconds) {
+                            const std::vector<std::string>& notes, double wall_seconds) {
   nlohmann::json files = nlohmann::json::array();
   for (const InputFile& input : inputs) {
     nlohmann::json file = {{"path", input.path}, {"bytes", input.bytes}};
@@ -52,6 +52,7 @@ std::string provenance_text(const std::vector<std::string>& command, const Optio
                                    {"build", build_description()},
                                    {"machine", machine_json(options)},
                                    {"inputs", files},
+                                   {"notes", notes},
                                    {"wall_seconds", wall_seconds},
                                    {"date", utc_now()}};
   // A path need not be UTF-8; what is not is replaced rather than refused.

@@ -1,5 +1,5 @@
-// Where a model came from: command, options, version, machine, input files, wall time and date, as the JSON text that the model
-// file keeps.
+// Where a model came from: command, options, version, machine, input files and what was taken for what in them, wall time and date, as
+// the JSON text that the model file keeps.
 #pragma once
 
 #include <string>
@@ -16,6 +16,6 @@ namespace fd::cli {
 nlohmann::json machine_json(const Options& options);  // cpu model, cores, instruction set, back-end
 
 std::string provenance_text(const std::vector<std::string>& command, const Options& options, const std::vector<InputFile>& inputs,
-                            double wall_seconds);
+                            const std::vector<std::string>& notes, double wall_seconds);
 
 }  // namespace fd::cli

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/printable.hpp"
 #include "cli/console.hpp"
 #include "cli/flag_names.hpp"
 
@@ -64,7 +65,9 @@ nlohmann::ordered_json sweep_json(const Model& model) {
 
 }  // namespace
 
-std::string row_text(const std::string& label, const std::string& value) { return fmt::format("{:<16}{}\n", label, value); }
+std::string row_text(const std::string& label, const std::string& value) {
+  return fmt::format("{:<16}{}\n", label, printable(value));
+}
 
 std::string summary_text(const Model& model, const std::string& origin) {
   const double largest = model.residuals.empty() ? 0 : *std::max_element(model.residuals.begin(), model.residuals.end());

@@ -13,16 +13,18 @@
 #include "cli/exit_status.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/progress_display.hpp"
+#include "cli/read_arguments.hpp"
 #include "cli/validators.hpp"
 #include "cli/verb.hpp"
 #include "io/atomic_file.hpp"
 #include "io/open_points.hpp"
-#include "io/write_npy.hpp"
+#include "io/write_table.hpp"
 
 namespace fd::cli {
 namespace {
 
 struct Arguments {
+  ReadArguments read;
   std::string model, output, fitted, backend = "auto";
   std::vector<std::string> points;
   double time = 1;
@@ -36,14 +38,15 @@ constexpr const char* footer =
 Examples:
   flashdiffusion transform model.h5 new.npy -o coordinates.npy
   flashdiffusion transform model.h5 new.csv --time 3 -o coordinates.csv
+  flashdiffusion transform model.h5 new.csv -o - | head
   flashdiffusion transform small.h5 new.npy --points fitted.npy -o coordinates.npy   # a model made with --no-points)";
 
 // The points a model was fitted to, centred as it centred them.
-void restore_points(Model& model, const std::string& path) {
+void restore_points(Model& model, const std::string& path, const ReadOptions& options) {
   std::unique_ptr<PointSource> source;
   {
     LeaveAtOnce blocking;
-    source = interruptible(open_points({path}));
+    source = interruptible(open_points({path}, options));
   }
   if (source->rows() != model.n || source->dimension() != model.dimension)
     throw Error(Failure::input,
@@ -68,7 +71,13 @@ int run(const Arguments& arguments) {
                 "1 is the default");
   if (arguments.output.empty())
     throw Error(Failure::misuse, "transform needs a name for the coordinates it makes", "add -o coordinates.npy (or .csv)");
-  { AtomicFile check(arguments.output); }
+  const bool to_stdout = arguments.output == "-";
+  if (to_stdout && arguments.json)
+    throw Error(Failure::misuse, "-o - and --json both ask for standard output", "write the coordinates to a file");
+  if (!to_stdout) {
+    check_table_name(arguments.output);
+    AtomicFile check(arguments.output);
+  }
   refuse_overwriting(arguments.output, arguments.points);
   refuse_overwriting(arguments.output, {arguments.model, arguments.fitted});
 
@@ -77,18 +86,20 @@ int run(const Arguments& arguments) {
   {
     LeaveAtOnce blocking;
     model = load_model(arguments.model);
-    fresh = interruptible(open_points(arguments.points));
+    fresh = interruptible(open_points(arguments.points, arguments.read.options()));
   }
   if (fresh->dimension() != model.dimension)
     throw Error(Failure::input,
                 fmt::format("{}: points of {} columns, but {} was fitted to points of {}", arguments.points.front(),
                             fresh->dimension(), arguments.model, model.dimension),
                 "give points with the columns of the fit, in the same order");
-  if (!arguments.fitted.empty()) restore_points(model, arguments.fitted);
+  if (!arguments.fitted.empty()) restore_points(model, arguments.fitted, arguments.read.options());
   else if (model.points.empty())
     throw Error(Failure::misuse, fmt::format("{} was written with --no-points", arguments.model),
                 "add --points FILE, the file the model was fitted to");
 
+  if (!arguments.quiet)
+    for (const std::string& note : notes_of(*fresh)) remark("note: " + note);
   ProgressDisplay display(arguments.quiet);
   Options options;
   options.precision = {model.precision};
@@ -98,7 +109,8 @@ int run(const Arguments& arguments) {
   const Table coordinates = model.transform(*fresh, arguments.time, options);
   display.clear();
   throw_if_interrupted();
-  write_table(coordinates, arguments.output);
+  if (to_stdout) write_csv(coordinates, fresh->row_names(), [](std::string_view text) { print_result(std::string(text)); });
+  else write_table(coordinates, arguments.output, fresh->row_names());
 
   if (arguments.json) {
     const nlohmann::ordered_json document = {{"rows", coordinates.rows()},
@@ -107,7 +119,7 @@ int run(const Arguments& arguments) {
                                              {"model", arguments.model},
                                              {"output", arguments.output}};
     print_result(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
-  } else if (!arguments.quiet) {
+  } else if (!arguments.quiet && !to_stdout) {
     print_result(fmt::format("{} rows of {} coordinates at time {:g} written to {}\n", coordinates.rows(), coordinates.columns(),
                              arguments.time, arguments.output));
   }
@@ -120,7 +132,10 @@ Action declare_transform(CLI::App& app, const std::vector<std::string>&) {
   auto arguments = std::make_shared<Arguments>();
   app.add_option("model", arguments->model, "the model file")->type_name("MODEL")->required();
   app.add_option("points", arguments->points, "files of new points, as for fit")->type_name("POINTS")->required();
-  app.add_option("-o,--output", arguments->output, "coordinates to write: .npy, or .csv, .tsv, .txt")->type_name("FILE");
+  app.add_option("-o,--output", arguments->output,
+                 "coordinates to write: .csv, .tsv, .txt, .npy or .h5; - for csv on standard output")
+      ->type_name("FILE");
+  arguments->read.declare(app);
   app.add_option("--time", arguments->time, "diffusion time t of lambda^t")
       ->check(real_number)
       ->type_name("T")

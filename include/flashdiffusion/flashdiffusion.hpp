@@ -9,4 +9,5 @@
 #include <flashdiffusion/options.hpp>
 #include <flashdiffusion/points.hpp>
 #include <flashdiffusion/precision.hpp>
+#include <flashdiffusion/read_points.hpp>
 #include <flashdiffusion/version.hpp>

@@ -49,6 +49,7 @@ struct Model {
   std::vector<double> q, d;         // kernel mass and degree
   std::vector<double> mean;         // the origin: of the input columns, or their medians where a few rows dwarf the rest
   Table points;                     // n × dimension, origin subtracted; empty when the fit was told not to keep them
+  std::vector<std::string> names;   // of the rows, where the source had them
   std::vector<Probe> sweep;
   // beta ~ n^exponent over the rungs of the ladder (Singer: 2 / (d + 4) to 2 / (d + 6)); NaN for fewer than two, its standard error for
   // fewer than three.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -49,6 +50,10 @@ class PointSource {
   virtual void read(std::size_t first, std::size_t count, double* out) = 0;
   // True where no value needs more than float32 to be exact: the fit then need not keep doubles for later.
   virtual bool exact_in_float() const { return false; }
+  // Names of the rows, one each, where the source has them; empty otherwise.
+  virtual std::vector<std::string> row_names() const { return {}; }
+  // What was taken for what when the source was opened, a sentence each; for people, and for the record.
+  virtual std::vector<std::string> notes() const { return {}; }
 };
 
 class ViewSource final : public PointSource {

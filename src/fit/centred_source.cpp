@@ -51,7 +51,8 @@ struct FirstReading {
     if (bad > 0) {
       std::string what = std::string(std::isnan(first_bad.value) ? "NaN" : "an infinite value") + " in " + place_text(first_bad);
       if (bad > 1) what += "; " + std::to_string(bad - 1) + " more not-finite values";
-      throw Error(Failure::input, what, "remove these rows or fill them in before fitting");
+      throw Error(Failure::input, what,
+                  "remove these rows or fill them in before fitting; `missing = drop-rows` leaves rows with NaN out");
     }
     mean.resize(dimension);
     for (std::size_t c = 0; c < dimension; ++c) {

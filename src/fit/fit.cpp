@@ -90,6 +90,7 @@ Model fit_all_rows(PointSource& source, const Options& wishes) {
   model.alpha = options.alpha;
   model.n = summary.rows;
   model.dimension = summary.dimension;
+  model.names = source.row_names();
   model.mean = summary.mean;
   model.precision = options.precision.back();
 
@@ -139,6 +140,7 @@ Model fit(PointSource& source, const Options& wishes) {
   with_points = checked_options(with_points, kept.rows());
   Model model = fit_all_rows(kept, with_points);
   place_rows(model, source, left_out, options, watch);
+  model.names = source.row_names();
   model.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   return model;
 }

@@ -8,8 +8,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/printable.hpp"
 #include "io/bytes.hpp"
-#include "io/hdf5_handle.hpp"
+#include "io/hdf5_dataset.hpp"
+#include "io/hdf5_sparse.hpp"
 #include "io/npy_header.hpp"
 
 namespace fd {
@@ -21,26 +23,11 @@ struct Candidate {
   bool numeric = false;
 };
 
-std::vector<std::uint64_t> shape_of(hid_t dataset) {
-  const Hdf5 space(H5Dget_space(dataset), H5Sclose);
-  const int rank = space ? H5Sget_simple_extent_ndims(space) : -1;
-  std::vector<hsize_t> extents(rank > 0 ? static_cast<std::size_t>(rank) : 0);
-  if (rank > 0) H5Sget_simple_extent_dims(space, extents.data(), nullptr);
-  return {extents.begin(), extents.end()};
-}
-
-// Class of the numbers; an enumeration (how booleans are stored) counts as its integers.
-H5T_class_t class_of(hid_t type) {
-  const H5T_class_t found = H5Tget_class(type);
-  return found == H5T_ENUM ? H5T_INTEGER : found;
-}
-
 Candidate describe(hid_t file, const std::string& path) {
   const Hdf5 dataset(H5Dopen2(file, path.c_str(), H5P_DEFAULT), H5Dclose);
   if (!dataset) return {path, {}, false};
   const Hdf5 type(H5Dget_type(dataset), H5Tclose);
-  const H5T_class_t found = type ? class_of(type) : H5T_NO_CLASS;
-  return {path, shape_of(dataset), found == H5T_INTEGER || found == H5T_FLOAT};
+  return {path, shape_of(dataset), type && is_number(number_class(type))};
 }
 
 std::vector<Candidate> tables_of(hid_t file) {
@@ -72,34 +59,45 @@ H5O_type_t kind_of(hid_t file, const std::string& path) {
   return type == H5I_DATASET ? H5O_TYPE_DATASET : type == H5I_GROUP ? H5O_TYPE_GROUP : H5O_TYPE_NAMED_DATATYPE;
 }
 
-std::string choose(hid_t file, const std::string& path) {
-  const std::string_view suffix = ".h5ad";
-  const bool annotated = path.size() > suffix.size() && path.compare(path.size() - suffix.size(), suffix.size(), suffix) == 0;
-  if (annotated)
-    for (const char* usual : {"/obsm/X_pca", "/X"})
-      if (kind_of(file, usual) == H5O_TYPE_DATASET) return usual;
+bool ends_in(const std::string& path, std::string_view suffix) {
+  return path.size() > suffix.size() && path.compare(path.size() - suffix.size(), suffix.size(), suffix) == 0;
+}
+
+struct Choice {
+  std::string path, note;
+};
+
+// Where the user named nothing.
+Choice choose(hid_t file, const std::string& path) {
+  const bool annotated = ends_in(path, ".h5ad");
+  if (annotated && kind_of(file, "/obsm/X_pca") == H5O_TYPE_DATASET)
+    return {"/obsm/X_pca", fmt::format("{}: its table /obsm/X_pca was taken; {}:/X is the one it was made from", path, path)};
+  if (annotated && (kind_of(file, "/X") == H5O_TYPE_DATASET || is_sparse(file, "/X")))
+    return {"/X", fmt::format("{}: its table /X was taken; a PCA of it (/obsm/X_pca) is not there", path)};
   const std::vector<Candidate> tables = tables_of(file);
-  if (tables.size() == 1) return tables[0].path;
+  if (tables.size() == 1) return {tables[0].path, fmt::format("{}: its only table, {}, was taken", path, tables[0].path)};
   if (tables.empty())
     throw Error(Failure::input, fmt::format("{} holds no two-dimensional dataset of numbers", path),
-                annotated ? "its X is sparse: run a PCA first, which fills /obsm/X_pca"
-                          : "name a dataset, or write one of shape (points, dimension)");
+                "name a dataset, or write one of shape (points, dimension)");
   throw Error(Failure::input, fmt::format("{} holds several tables: {}", path, listing(tables)),
               fmt::format("name one of them: {}:{}", path, tables[0].path));
 }
 
-class Hdf5Source final : public PointSource {
+// What AnnData calls the observations of a file, where `table` has a row for each; empty otherwise.
+std::vector<std::string> observation_names(hid_t file, const std::string& table, std::uint64_t rows, const std::string& label) {
+  const auto below = [&](std::string_view folder) { return table.compare(0, folder.size(), folder) == 0; };
+  if (table != "/X" && table != "/raw/X" && !below("/obsm/") && !below("/layers/")) return {};
+  if (kind_of(file, "/obs") != H5O_TYPE_GROUP) return {};
+  const std::string index = text_attribute(file, "/obs", "_index");
+  if (index.empty() || H5Lexists(file, ("/obs/" + index).c_str(), H5P_DEFAULT) <= 0) return {};
+  std::vector<std::string> names = read_texts(file, "/obs/" + index, rows, label);
+  for (std::string& name : names) name = as_utf8(name);
+  return names;
+}
+
+class DenseTable final : public PointSource {
  public:
-  Hdf5Source(const std::string& path, const std::string& wanted) : name_(path) {
-    if (FileBytes(path).size() == 0) throw Error(Failure::input, fmt::format("{} is empty (0 bytes)", path), "write it again");
-    file_ = Hdf5(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
-    if (!file_)
-      throw Error(Failure::input, fmt::format("{} is not an HDF5 file, or was cut short", path),
-                  "copy or write it again, or correct its suffix");
-    const std::string chosen = wanted.empty() ? choose(file_, path) : wanted[0] == '/' ? wanted : "/" + wanted;
-    name_ = path + ":" + chosen;
-    open(path, chosen);
-  }
+  DenseTable(hid_t file, const std::string& path, const std::string& label) : name_(label) { open(file, path); }
 
   std::size_t rows() const override { return rows_; }
   std::size_t dimension() const override { return dimension_; }
@@ -117,26 +115,13 @@ class Hdf5Source final : public PointSource {
   }
 
  private:
-  void open(const std::string& path, const std::string& chosen) {
-    const H5O_type_t kind = kind_of(file_, chosen);
-    if (kind == H5O_TYPE_UNKNOWN) {
-      const auto tables = tables_of(file_);
-      throw Error(Failure::input,
-                  fmt::format("{} holds no dataset {}; its tables: {}", path, chosen, tables.empty() ? "none" : listing(tables)),
-                  "check the spelling");
-    }
-    if (kind != H5O_TYPE_DATASET) {
-      const bool sparse = H5Lexists(file_, (chosen + "/indptr").c_str(), H5P_DEFAULT) > 0;
-      throw Error(Failure::input, fmt::format("{}: {} is {}, not a table", path, chosen, sparse ? "a sparse matrix" : "a group"),
-                  sparse ? "use a dense reduction of it, such as /obsm/X_pca"
-                         : fmt::format("the file's tables: {}", listing(tables_of(file_))));
-    }
-    dataset_ = Hdf5(H5Dopen2(file_, chosen.c_str(), H5P_DEFAULT), H5Dclose);
+  void open(hid_t file, const std::string& path) {
+    dataset_ = Hdf5(H5Dopen2(file, path.c_str(), H5P_DEFAULT), H5Dclose);
     const Hdf5 type(dataset_ ? H5Dget_type(dataset_) : -1, H5Tclose);
     if (!type)
       throw Error(Failure::input, fmt::format("{} cannot be opened", name_), "the file is damaged: copy or write it again");
-    const H5T_class_t found = class_of(type);
-    if (found != H5T_INTEGER && found != H5T_FLOAT)
+    const H5T_class_t found = number_class(type);
+    if (!is_number(found))
       throw Error(Failure::input, fmt::format("{} does not hold real numbers", name_), "write it as floating-point numbers");
     const auto shape = shape_of(dataset_);
     if (shape.size() != 2) throw not_a_table(name_, shape);
@@ -144,12 +129,12 @@ class Hdf5Source final : public PointSource {
     dimension_ = shape[1];
     const std::size_t size = H5Tget_size(type);
     exact_ = found == H5T_FLOAT ? size <= 4 : size <= 2;
-    widen_cache(chosen, size);
+    widen_cache(file, path, size);
   }
 
   // Rows are read in order, so one row of chunks must stay unpacked between two reads; HDF5's default cache of 1 MiB may not
   // hold it, and each chunk would then be unpacked many times.
-  void widen_cache(const std::string& chosen, std::size_t size) {
+  void widen_cache(hid_t file, const std::string& path, std::size_t size) {
     const Hdf5 creation(H5Dget_create_plist(dataset_), H5Pclose);
     hsize_t chunk[2] = {};
     if (!creation || H5Pget_layout(creation) != H5D_CHUNKED || H5Pget_chunk(creation, 2, chunk) != 2 || chunk[1] == 0) return;
@@ -161,15 +146,58 @@ class Hdf5Source final : public PointSource {
     const Hdf5 access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
     H5Pset_chunk_cache(access, 10007, static_cast<std::size_t>(needed), 1.0);
     dataset_.close();  // HDF5 keeps the cache of a dataset that is open already
-    dataset_ = Hdf5(H5Dopen2(file_, chosen.c_str(), access), H5Dclose);
+    dataset_ = Hdf5(H5Dopen2(file, path.c_str(), access), H5Dclose);
     if (!dataset_)
       throw Error(Failure::input, fmt::format("{} cannot be opened", name_), "the file is damaged: copy or write it again");
   }
 
   std::string name_;
-  Hdf5 file_, dataset_;
+  Hdf5 dataset_;
   std::size_t rows_ = 0, dimension_ = 0;
   bool exact_ = false;
+};
+
+// The table that was asked for or chosen, dense or sparse, with its names.
+class Hdf5Source final : public PointSource {
+ public:
+  Hdf5Source(const std::string& path, const std::string& wanted) {
+    if (FileBytes(path).size() == 0) throw Error(Failure::input, fmt::format("{} is empty (0 bytes)", path), "write it again");
+    file_ = Hdf5(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+    if (!file_)
+      throw Error(Failure::input, fmt::format("{} is not an HDF5 file, or was cut short", path),
+                  "copy or write it again, or correct its suffix");
+    const Choice choice = wanted.empty() ? choose(file_, path) : Choice{wanted[0] == '/' ? wanted : "/" + wanted, ""};
+    if (!choice.note.empty()) notes_.push_back(choice.note);
+    table_ = open(path, choice.path);
+    for (std::string& note : table_->notes()) notes_.push_back(std::move(note));
+    names_ = observation_names(file_, choice.path, table_->rows(), path);
+    if (!names_.empty()) notes_.push_back(fmt::format("{}: rows are named as in /obs", path));
+  }
+
+  std::size_t rows() const override { return table_->rows(); }
+  std::size_t dimension() const override { return table_->dimension(); }
+  bool exact_in_float() const override { return table_->exact_in_float(); }
+  std::vector<std::string> row_names() const override { return names_; }
+  std::vector<std::string> notes() const override { return notes_; }
+  void read(std::size_t first, std::size_t count, double* out) override { table_->read(first, count, out); }
+
+ private:
+  std::unique_ptr<PointSource> open(const std::string& path, const std::string& chosen) const {
+    const H5O_type_t kind = kind_of(file_, chosen);
+    if (kind == H5O_TYPE_DATASET) return std::make_unique<DenseTable>(file_, chosen, path + ":" + chosen);
+    if (is_sparse(file_, chosen)) return open_sparse(file_, chosen, path + ":" + chosen);
+    const auto tables = tables_of(file_);
+    const std::string list = tables.empty() ? "none" : listing(tables);
+    if (kind == H5O_TYPE_UNKNOWN)
+      throw Error(Failure::input, fmt::format("{} holds no dataset {}; its tables: {}", path, chosen, list),
+                  "check the spelling");
+    throw Error(Failure::input, fmt::format("{}: {} is a group, not a table", path, chosen),
+                fmt::format("the file's tables: {}", list));
+  }
+
+  Hdf5 file_;
+  std::unique_ptr<PointSource> table_;
+  std::vector<std::string> names_, notes_;
 };
 
 }  // namespace

@@ -47,6 +47,7 @@ std::string contradiction(const Model& model) {
   if (model.residuals.size() != model.modes()) return "residuals and eigenvalues differ in number";
   if (differs(model.q.size(), model.n)) return "q has another length than n";
   if (differs(model.d.size(), model.n)) return "d has another length than n";
+  if (differs(model.names.size(), model.n)) return "names are not one a row";
   if (differs(model.mean.size(), model.dimension)) return "mean has another length than the dimension";
   if (!model.psi.empty() && (model.psi.rows() != model.n || model.psi.columns() != model.modes())) return "psi is not n × modes";
   if (!model.points.empty() && (model.points.rows() != model.n || model.points.columns() != model.dimension))
@@ -171,6 +172,7 @@ Model read_model(const std::string& path, bool with_arrays) {
     model.d = in.reals("/d");
     model.psi = in.table("/psi");
     if (in.has("/points")) model.points = in.table("/points");
+    if (in.has("/names")) model.names = in.texts("/names");
   }
   std::string wrong = contradiction(model);
   if (count("modes") != model.modes()) wrong = "eigenvalues and the attribute modes differ";
@@ -214,6 +216,7 @@ void save_model(const Model& model, const std::string& path) {
   out.array("/d", {model.d.size()}, model.d.data());
   if (!model.points.empty()) write_table_to(out, "/points", model.points);
   if (!model.mean.empty()) out.array("/mean", {model.mean.size()}, model.mean.data());
+  if (!model.names.empty()) out.text("/names", model.names);
   write_sweep(out, model.sweep);
   // What the clock decides stands last and by itself: two fits of the same points differ here and in /sweep/seconds only.
   out.text("/provenance", model.provenance);

@@ -20,19 +20,7 @@ class NpySource final : public PointSource {
     const NpyHeader header = read_npy_header(*bytes_);
     const std::string& file = bytes_->name();
     type_ = element_type(header.descriptor, file);
-    std::uint64_t needed = type_.size;
-    for (const std::uint64_t extent : header.shape)
-      if (__builtin_mul_overflow(needed, extent, &needed))
-        throw Error(Failure::input,
-                    fmt::format("{}: the header claims shape {}, more than any file can hold", file, shape_text(header.shape)),
-                    "write the file again with np.save");
-    const std::uint64_t there = bytes_->size() - header.data_offset;
-    if (needed != there)
-      throw Error(Failure::input,
-                  fmt::format("{}: the header claims {} of {}-byte numbers ({} bytes), the file holds {} bytes of them", file,
-                              shape_text(header.shape), type_.size, needed, there),
-                  needed > there ? "the file was cut short: copy or write it again"
-                                 : "write the file again with np.save, one array a file");
+    check_npy_size(header, bytes_->size(), file);
     if (header.shape.size() != 2) throw not_a_table(file, header.shape);
     rows_ = header.shape[0];
     dimension_ = header.shape[1];
@@ -74,6 +62,23 @@ class NpySource final : public PointSource {
 };
 
 }  // namespace
+
+void check_npy_size(const NpyHeader& header, std::uint64_t bytes, const std::string& file) {
+  const std::size_t size = element_type(header.descriptor, file).size;
+  std::uint64_t needed = size;
+  for (const std::uint64_t extent : header.shape)
+    if (__builtin_mul_overflow(needed, extent, &needed))
+      throw Error(Failure::input,
+                  fmt::format("{}: the header claims shape {}, more than any file can hold", file, shape_text(header.shape)),
+                  "write the file again with np.save");
+  const std::uint64_t there = bytes - header.data_offset;
+  if (needed != there)
+    throw Error(Failure::input,
+                fmt::format("{}: the header claims {} of {}-byte numbers ({} bytes), the file holds {} bytes of them", file,
+                            shape_text(header.shape), size, needed, there),
+                needed > there ? "the file was cut short: copy or write it again"
+                               : "write the file again with np.save, one array a file");
+}
 
 std::unique_ptr<PointSource> open_npy(std::unique_ptr<Bytes> bytes) { return std::make_unique<NpySource>(std::move(bytes)); }
 

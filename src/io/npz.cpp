@@ -18,6 +18,8 @@
 namespace fd {
 namespace {
 
+constexpr std::uint64_t header_bytes = 1 << 16;  // enough for the header of a table
+
 struct Discard {
   void operator()(zip_t* archive) const { zip_discard(archive); }
   void operator()(zip_file_t* member) const { zip_fclose(member); }
@@ -31,7 +33,8 @@ struct Member {
 class Archive {
  public:
   explicit Archive(const std::string& path) : path_(path) {
-    if (FileBytes(path).size() == 0) throw Error(Failure::input, fmt::format("{} is empty (0 bytes)", path), "write it again");
+    bytes_ = FileBytes(path).size();
+    if (bytes_ == 0) throw Error(Failure::input, fmt::format("{} is empty (0 bytes)", path), "write it again");
     int code = 0;
     archive_.reset(zip_open(path.c_str(), ZIP_RDONLY, &code));
     if (!archive_) {
@@ -53,17 +56,23 @@ class Archive {
 
   const std::vector<Member>& members() const { return members_; }
 
+  // A member as a .npy array. Its header comes first: memory is spent only where header and archive claim the same size.
+  std::unique_ptr<MemoryBytes> array(const Member& member) const {
+    const MemoryBytes start(label(member), unpack(member, header_bytes));
+    const NpyHeader header = read_npy_header(start);
+    check_npy_size(header, status_of(member).size, label(member));
+    return std::make_unique<MemoryBytes>(label(member), unpack(member, UINT64_MAX));
+  }
+
   // The first `most` bytes of a member, or all of it. Checks the sizes the archive claims before memory is spent on them.
   std::vector<char> unpack(const Member& member, std::uint64_t most) const {
-    zip_stat_t status;
-    zip_stat_init(&status);
-    constexpr zip_uint64_t wanted = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD;
-    if (zip_stat_index(archive_.get(), member.index, 0, &status) != 0 || (status.valid & wanted) != wanted)
-      throw damaged(member, zip_strerror(archive_.get()));
-    // Deflate cannot pack better than 1032 : 1.
-    const bool plausible = status.comp_method == ZIP_CM_STORE     ? status.size <= status.comp_size
-                           : status.comp_method == ZIP_CM_DEFLATE ? status.size / 1032 <= status.comp_size
-                                                                  : true;
+    const zip_stat_t status = status_of(member);
+    // Deflate cannot pack better than 1032 : 1; of other methods, which NumPy does not write, no bound is known.
+    if (status.comp_method != ZIP_CM_STORE && status.comp_method != ZIP_CM_DEFLATE)
+      throw damaged(member, fmt::format("compression method {} is neither stored nor deflated", status.comp_method));
+    const bool plausible =
+        status.comp_size <= bytes_ &&
+        (status.comp_method == ZIP_CM_STORE ? status.size <= status.comp_size : status.size / 1032 <= status.comp_size);
     if (!plausible) throw damaged(member, "its sizes contradict each other");
     const std::unique_ptr<zip_file_t, Discard> file(zip_fopen_index(archive_.get(), member.index, 0));
     if (!file) throw damaged(member, zip_strerror(archive_.get()));
@@ -96,7 +105,7 @@ class Archive {
     for (const Member& member : members_) {
       std::string shape = "unreadable";
       try {
-        shape = shape_text(read_npy_header(MemoryBytes(label(member), unpack(member, 1 << 16))).shape);
+        shape = shape_text(read_npy_header(MemoryBytes(label(member), unpack(member, header_bytes))).shape);
       } catch (const Error&) {  // listed all the same: the user may want another one
       }
       lines.push_back(fmt::format("{} {}", member.name, shape));
@@ -105,12 +114,22 @@ class Archive {
   }
 
  private:
+  zip_stat_t status_of(const Member& member) const {
+    zip_stat_t status;
+    zip_stat_init(&status);
+    constexpr zip_uint64_t wanted = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD;
+    if (zip_stat_index(archive_.get(), member.index, 0, &status) != 0 || (status.valid & wanted) != wanted)
+      throw damaged(member, zip_strerror(archive_.get()));
+    return status;
+  }
+
   Error damaged(const Member& member, const std::string& reason) const {
     return Error(Failure::input, fmt::format("{}: array '{}' cannot be unpacked: {}", path_, member.name, reason),
                  "the archive is damaged or of a foreign kind: write it again with np.savez");
   }
 
   std::string path_;
+  std::uint64_t bytes_ = 0;  // of the whole archive
   std::unique_ptr<zip_t, Discard> archive_;
   std::vector<Member> members_;
 };
@@ -133,7 +152,7 @@ std::unique_ptr<PointSource> open_npz(const std::string& path, const std::string
       throw Error(Failure::input, fmt::format("{} holds no array '{}'; it holds: {}", path, name, archive.listing()),
                   "name one of these");
   }
-  return open_npy(std::make_unique<MemoryBytes>(archive.label(*chosen), archive.unpack(*chosen, UINT64_MAX)));
+  return open_npy(archive.array(*chosen));
 }
 
 }  // namespace fd

@@ -7,13 +7,16 @@
 #include <array>
 #include <cctype>
 #include <cerrno>
+#include <iterator>
 #include <new>
+#include <stdexcept>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "io/bytes.hpp"
+#include "io/drop_missing.hpp"
 #include "io/hdf5_points.hpp"
 #include "io/npy.hpp"
 #include "io/npz.hpp"
@@ -26,10 +29,10 @@ using Source = std::unique_ptr<PointSource>;
 
 struct Format {
   std::string_view name;
-  std::array<std::string_view, 3> suffixes;
+  std::array<std::string_view, 6> suffixes;
   std::string_view magic;  // first bytes, where the suffix says nothing; empty: none
   bool has_parts;          // "file:part" is understood
-  Source (*open)(const std::string& path, const std::string& part);
+  Source (*open)(const std::string& path, const std::string& part, const ReadOptions& options);
 };
 
 const std::array<Format, 4> formats = {{
@@ -37,20 +40,42 @@ const std::array<Format, 4> formats = {{
      {".npy"},
      "\x93NUMPY",
      false,
-     [](const std::string& path, const std::string&) { return open_npy(std::make_unique<FileBytes>(path)); }},
-    {"NumPy archive", {".npz"}, "PK\x03\x04", true, open_npz},
-    {"HDF5", {".h5", ".hdf5", ".h5ad"}, "\x89HDF\r\n\x1a\n", true, open_hdf5_points},
-    {"text", {".csv", ".tsv", ".txt"}, "", false, [](const std::string& path, const std::string&) { return open_text(path); }},
+     [](const std::string& path, const std::string&, const ReadOptions&) { return open_npy(std::make_unique<FileBytes>(path)); }},
+    {"NumPy archive",
+     {".npz"},
+     "PK\x03\x04",
+     true,
+     [](const std::string& path, const std::string& part, const ReadOptions&) { return open_npz(path, part); }},
+    {"HDF5",
+     {".h5", ".hdf5", ".h5ad"},
+     "\x89HDF\r\n\x1a\n",
+     true,
+     [](const std::string& path, const std::string& part, const ReadOptions&) { return open_hdf5_points(path, part); }},
+    {"text",
+     {".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz"},
+     "\x1f\x8b",  // gzip
+     false,
+     [](const std::string& path, const std::string&, const ReadOptions& options) { return open_text(path, options); }},
 }};
 
+bool ends_in(std::string_view path, std::string_view suffix) {
+  return !suffix.empty() && path.size() >= suffix.size() &&
+         std::equal(suffix.begin(), suffix.end(), path.end() - static_cast<std::ptrdiff_t>(suffix.size()),
+                    [](char a, char b) { return a == std::tolower(static_cast<unsigned char>(b)); });
+}
+
+// Formats that no small library reads: what turns them into one that is read here.
+void refuse_foreign(const std::string& path) {
+  if (ends_in(path, ".parquet") || ends_in(path, ".feather"))
+    throw Error(Failure::input, fmt::format("{}: Parquet and Feather files are not read here", path),
+                fmt::format("save it as text, in Python: pandas.read_{}(\"{}\").to_csv(\"points.csv\", index=False)",
+                            ends_in(path, ".parquet") ? "parquet" : "feather", path));
+}
+
 const Format* by_suffix(std::string_view path) {
-  const auto ends_in = [&](std::string_view suffix) {
-    return !suffix.empty() && path.size() >= suffix.size() &&
-           std::equal(suffix.begin(), suffix.end(), path.end() - static_cast<std::ptrdiff_t>(suffix.size()),
-                      [](char a, char b) { return a == std::tolower(static_cast<unsigned char>(b)); });
-  };
   for (const Format& format : formats)
-    if (std::any_of(format.suffixes.begin(), format.suffixes.end(), ends_in)) return &format;
+    for (const std::string_view suffix : format.suffixes)
+      if (ends_in(path, suffix)) return &format;
   return nullptr;
 }
 
@@ -65,10 +90,8 @@ const Format& by_magic(const std::string& path) {
   for (const Format& format : formats)
     for (const std::string_view suffix : format.suffixes)
       if (!suffix.empty()) known += (known.empty() ? "" : " ") + std::string(suffix);
-  const bool packed = std::string_view(start, there).substr(0, 2) == "\x1f\x8b";
   throw Error(Failure::input, fmt::format("{}: neither its suffix nor its first bytes tell what it is", path),
-              packed ? "it is compressed: unpack it first (gunzip -c FILE | flashdiffusion fit - ...)"
-                     : fmt::format("known suffixes: {}; or '-' for text on standard input", known));
+              fmt::format("known suffixes: {}; or '-' for text on standard input", known));
 }
 
 bool exists(const std::string& path, struct stat* status) { return ::stat(path.c_str(), status) == 0; }
@@ -105,25 +128,38 @@ struct Argument {
   }
 };
 
-Source open_one(const std::string& text) {
-  const Argument argument(text);
-  if (argument.streamed) return open_text(argument.path);
+Source open_file(const Argument& argument, const std::string& text, const ReadOptions& options) {
+  if (argument.streamed) return open_text(argument.path, options);
+  refuse_foreign(argument.path);
   const Format* suffixed = by_suffix(argument.path);
   const Format& format = suffixed != nullptr ? *suffixed : by_magic(argument.path);
   if (!argument.part.empty() && !format.has_parts)
     throw Error(Failure::misuse, fmt::format("{}: '{}' names a part, but a {} file has none", text, argument.part, format.name),
                 fmt::format("use {}", argument.path));
+  return format.open(argument.path, argument.part, options);
+}
+
+Source open_one(const std::string& text, const ReadOptions& options) {
+  const Argument argument(text);
   Source source;
   try {
-    source = format.open(argument.path, argument.part);
+    source = open_file(argument, text, options);
   } catch (const std::bad_alloc&) {
     throw Error(Failure::memory, fmt::format("not enough memory to read {}", argument.path),
                 ".npy and HDF5 files are read piece by piece");
+  } catch (const std::length_error&) {
+    throw Error(Failure::memory, fmt::format("{} claims more numbers than any memory holds", argument.path), "write it again");
   }
   if (source->rows() == 0 || source->dimension() == 0)
     throw Error(Failure::input,
                 fmt::format("{} holds no points: its shape is ({}, {})", text, source->rows(), source->dimension()),
                 "write an array of shape (points, dimension)");
+  std::uint64_t bytes = sizeof(double);
+  if (__builtin_mul_overflow(bytes, source->rows(), &bytes) || __builtin_mul_overflow(bytes, source->dimension(), &bytes))
+    throw Error(
+        Failure::input,
+        fmt::format("{} claims {} rows and {} columns, more than any memory holds", text, source->rows(), source->dimension()),
+        "the file is damaged: write it again");
   return source;
 }
 
@@ -145,6 +181,27 @@ class StackedSource final : public PointSource {
   bool exact_in_float() const override {
     return std::all_of(parts_.begin(), parts_.end(), [](const Source& part) { return part->exact_in_float(); });
   }
+  // Only where every file has names.
+  std::vector<std::string> row_names() const override {
+    std::vector<std::string> all;
+    all.reserve(rows_);
+    for (const Source& part : parts_) {
+      std::vector<std::string> names = part->row_names();
+      if (names.empty()) return {};
+      std::move(names.begin(), names.end(), std::back_inserter(all));
+    }
+    return all;
+  }
+  std::vector<std::string> notes() const override {
+    std::vector<std::string> all;
+    std::size_t named = 0;
+    for (const Source& part : parts_) {
+      for (std::string& note : part->notes()) all.push_back(std::move(note));
+      named += part->row_names().empty() ? 0 : 1;
+    }
+    if (named > 0 && named < parts_.size()) all.emplace_back("row names are left out: not all of the stacked files have them");
+    return all;
+  }
   void read(std::size_t first, std::size_t count, double* out) override {
     std::size_t part = static_cast<std::size_t>(std::upper_bound(starts_.begin(), starts_.end(), first) - starts_.begin()) - 1;
     for (; count > 0; ++part) {
@@ -164,15 +221,15 @@ class StackedSource final : public PointSource {
 
 }  // namespace
 
-std::unique_ptr<PointSource> open_points(const std::vector<std::string>& arguments) {
+std::unique_ptr<PointSource> open_points(const std::vector<std::string>& arguments, const ReadOptions& options) {
   if (arguments.empty()) throw Error(Failure::misuse, "no points given", "name a file, or '-' for text on standard input");
   if (std::count(arguments.begin(), arguments.end(), "-") > 1)
     throw Error(Failure::misuse, "'-' is given twice, but standard input can be read once", "name it once");
   std::vector<Source> parts;
   parts.reserve(arguments.size());
-  for (const std::string& argument : arguments) parts.push_back(open_one(argument));
-  if (parts.size() == 1) return std::move(parts[0]);
-  return std::make_unique<StackedSource>(std::move(parts), arguments);
+  for (const std::string& argument : arguments) parts.push_back(open_one(argument, options));
+  Source source = parts.size() == 1 ? std::move(parts[0]) : std::make_unique<StackedSource>(std::move(parts), arguments);
+  return options.missing == Missing::drop_rows ? without_missing(std::move(source)) : std::move(source);
 }
 
 std::vector<InputFile> describe_inputs(const std::vector<std::string>& arguments) {

@@ -5,191 +5,267 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
-#include <cstdlib>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "base/printable.hpp"
 #include "io/bytes.hpp"
+#include "io/text_layout.hpp"
 #include "io/text_line.hpp"
+#include "io/text_number.hpp"
 
 namespace fd {
 namespace {
 
-std::optional<double> number(std::string_view cell) {
-  if (!cell.empty() && cell[0] == '+') cell.remove_prefix(1);
-  if (cell.empty() || (cell[0] == '+')) return std::nullopt;
-  double value = 0;
-  const auto [end, code] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  if (end != cell.data() + cell.size() || code == std::errc::invalid_argument) return std::nullopt;
-  if (code == std::errc::result_out_of_range)
-    return std::strtod(std::string(cell).c_str(), nullptr);  // 0 or infinity, by its size
-  return value;
-}
-
-bool missing(std::string_view cell) {
-  for (const std::string_view word : {"", "NA", "N/A", "na", "n/a", "null", "NULL", "None", "?", "-", "."})
-    if (cell == word) return true;
-  return false;
-}
+constexpr std::size_t longest_name = 1000;  // bytes
 
 std::string shortened(std::string_view cell) {
-  return cell.size() <= 40 ? std::string(cell) : std::string(cell.substr(0, 37)) + "...";
+  return printable(cell.size() <= 40 ? std::string(cell) : std::string(cell.substr(0, 37)) + "...");
+}
+
+// A name as it was meant: quotes that were doubled inside quotes are single, and the text is UTF-8.
+std::string plain_name(std::string_view cell) {
+  std::string name(cell);
+  for (std::size_t at = name.find("\"\""); at != std::string::npos; at = name.find("\"\"", at + 1)) name.erase(at, 1);
+  return as_utf8(name);
 }
 
 // A run of whole rows; blocks instead of one vector, so that growing never holds the table twice.
 using Block = std::vector<double>;
 
+struct TextTable {
+  std::size_t rows = 0, dimension = 0, block_rows = 1;
+  std::vector<Block> blocks;
+  std::vector<std::string> names, notes;
+};
+
 class TextSource final : public PointSource {
  public:
-  TextSource(std::size_t rows, std::size_t dimension, std::size_t block_rows, std::vector<Block> blocks)
-      : rows_(rows), dimension_(dimension), block_rows_(block_rows), blocks_(std::move(blocks)) {}
-  std::size_t rows() const override { return rows_; }
-  std::size_t dimension() const override { return dimension_; }
+  explicit TextSource(TextTable table) : table_(std::move(table)) {}
+  std::size_t rows() const override { return table_.rows; }
+  std::size_t dimension() const override { return table_.dimension; }
+  std::vector<std::string> row_names() const override { return table_.names; }
+  std::vector<std::string> notes() const override { return table_.notes; }
   void read(std::size_t first, std::size_t count, double* out) override {
     while (count > 0) {
-      const std::size_t inside = first % block_rows_, now = std::min(count, block_rows_ - inside);
-      const Block& block = blocks_[first / block_rows_];
-      std::copy_n(block.data() + inside * dimension_, now * dimension_, out);
-      out += now * dimension_;
+      const std::size_t inside = first % table_.block_rows, now = std::min(count, table_.block_rows - inside);
+      const Block& block = table_.blocks[first / table_.block_rows];
+      std::copy_n(block.data() + inside * table_.dimension, now * table_.dimension, out);
+      out += now * table_.dimension;
       first += now;
       count -= now;
     }
   }
 
  private:
-  std::size_t rows_, dimension_, block_rows_;
-  std::vector<Block> blocks_;
+  TextTable table_;
 };
 
 class TextParser {
  public:
-  TextParser(int descriptor, std::string name) : name_(std::move(name)), lines_(descriptor, name_) {}
+  TextParser(int descriptor, std::string name, const ReadOptions& options)
+      : name_(std::move(name)), options_(options), lines_(descriptor, name_) {}
 
-  std::unique_ptr<PointSource> parse() {
-    std::string_view line;
-    while (lines_.next(line)) {
-      if (lines_.number() == 1) line = check_start(line);
-      line = without_comment(line);
-      if (trimmed(line).empty()) continue;
-      if (separator_ == '\0') first_row(line);
-      else row(line);
-    }
-    if (lines_.empty()) throw Error(Failure::input, name_ + " is empty (0 bytes)", "write it again: one point a line");
-    if (rows_ == 0 && !text_cell_.empty() && !all_text_) refuse_first_row();
-    if (rows_ == 0)
-      throw Error(Failure::input, name_ + (names_.empty() ? " holds no numbers" : " holds a header row and no numbers"),
+  TextTable parse() {
+    sample();
+    if (sample_.empty())
+      throw Error(Failure::input, name_ + (lines_.empty() ? " is empty (0 bytes)" : " holds no numbers"),
                   "write one point a line");
-    return std::make_unique<TextSource>(rows_, width_, block_rows_, std::move(blocks_));
+    first_line_ = sample_[0].line;
+    layout_ = recognise_layout(sample_, separator_ != ',', options_, name_);
+    table_.dimension = layout_.width - (layout_.names ? 1 : 0);
+    table_.block_rows = std::max<std::size_t>(1, (std::size_t{1} << 17) / table_.dimension);
+    for (std::size_t i = layout_.header ? 1 : 0; i < sample_.size(); ++i) {
+      begin_row(sample_[i].line);
+      for (const std::string& cell : sample_[i].cells) add(cell);
+      end_row();
+    }
+    sample_.clear();
+    for (std::string_view line; next_line(line);) {
+      begin_row(lines_.number());
+      std::string_view cell;
+      for (Cells all(line, separator_); all.next(cell);) add(cell);
+      end_row();
+    }
+    if (table_.rows == 0) throw Error(Failure::input, name_ + " holds a header row and no numbers", "write one point a line");
+    if (missing_rows_ > 0 && options_.missing == Missing::refuse) refuse_missing();
+    describe();
+    return std::move(table_);
   }
 
  private:
+  struct Place {
+    std::size_t row, line, column;
+    std::string cell;
+  };
+
+  // The next line that holds something.
+  bool next_line(std::string_view& line) {
+    while (lines_.next(line)) {
+      if (lines_.number() == 1) line = check_start(line);
+      if (std::memchr(line.data(), '\0', line.size()) != nullptr)
+        throw Error(Failure::input, fmt::format("{}, line {}: not text (a zero byte)", name_, lines_.number()),
+                    "correct its suffix, or write it as text");
+      line = without_comment(line);
+      if (!trimmed(line).empty()) return true;
+    }
+    return false;
+  }
+
   std::string_view check_start(std::string_view line) const {
     const auto starts = [&](std::string_view mark) { return line.substr(0, mark.size()) == mark; };
-    if (starts("\x1f\x8b"))
-      throw Error(Failure::input, name_ + " is compressed (gzip)", "unpack it first: gunzip -c FILE | flashdiffusion fit - ...");
     if (starts("\xff\xfe") || starts("\xfe\xff"))
       throw Error(Failure::input, name_ + " is UTF-16 text", "save it as UTF-8 or plain ASCII");
+    if (starts("\x93NUMPY") || starts("\x89HDF") || starts("PK\x03\x04"))
+      throw Error(Failure::input, name_ + " holds a binary array, not text",
+                  lines_.packed() ? "unpack it first (gunzip)" : "correct its suffix; only text can come from a pipe");
     if (starts("\xef\xbb\xbf")) line.remove_prefix(3);
     return line;
   }
 
-  // Decides what separates and whether this row names the columns: a header has no numbers at all, or numbers beside words
-  // where the next row has numbers only.
-  void first_row(std::string_view line) {
-    refuse_binary(line);
-    separator_ = find_separator(line);
-    std::vector<std::string> cells;
-    std::string_view cell;
-    bool any_number = false;
-    for (Cells all(line, separator_); all.next(cell);) {
-      cells.emplace_back(cell);
-      const bool is_number = number(cell).has_value();
-      any_number |= is_number;
-      if (is_number || missing(cell) || !text_cell_.empty()) continue;
-      text_cell_ = cells.back();
-      text_column_ = cells.size();
+  // The first lines, as many as it takes to recognise the layout.
+  void sample() {
+    std::size_t bytes = 0;
+    std::string_view line, cell;
+    while (sample_.size() < 32 && bytes < std::size_t{4} << 20 && next_line(line)) {
+      if (sample_.empty()) {
+        separator_ = find_separator(line);
+        number_ = NumberReader(separator_ != ',');
+      }
+      sample_.push_back({lines_.number(), {}});
+      for (Cells all(line, separator_); all.next(cell);) sample_.back().cells.emplace_back(cell);
+      bytes += line.size();
     }
-    width_ = cells.size();
-    block_rows_ = std::max<std::size_t>(1, (std::size_t{1} << 17) / width_);
-    first_line_ = lines_.number();
-    if (text_cell_.empty()) return row(line);
-    if (cells[0].empty() && width_ > 1)
+  }
+
+  void begin_row(std::size_t line) {
+    line_ = line;
+    column_ = 0;
+    gap_ = false;
+    if (table_.rows % table_.block_rows != 0) return;
+    table_.blocks.emplace_back();
+    table_.blocks.back().reserve(table_.block_rows * table_.dimension);
+  }
+
+  void add(std::string_view cell) {
+    const std::size_t column = column_++;
+    if (column >= layout_.width) return;  // counted for the message
+    if (layout_.names == column) return add_name(cell);
+    std::optional<double> value = number_(cell);
+    if (!value && !missing_word(cell)) refuse(cell, column);
+    if (!value || std::isnan(*value)) {
+      value = std::numeric_limits<double>::quiet_NaN();
+      gap_ = true;
+      ++missing_cells_;
+      if (gaps_.size() < 3) gaps_.push_back({table_.rows + 1, line_, column, std::string(cell.substr(0, 40))});
+    }
+    if (column == 0 && counts_rows_) {
+      if (table_.rows == 0) first_count_ = *value;
+      counts_rows_ = (first_count_ == 0 || first_count_ == 1) && *value == first_count_ + static_cast<double>(table_.rows);
+    }
+    table_.blocks.back().push_back(*value);
+  }
+
+  void add_name(std::string_view cell) {
+    if (cell.size() > longest_name)
       throw Error(
           Failure::input,
-          fmt::format("{}, line {}, column 1: the first column has no name, so it seems to number the rows", name_, first_line_),
-          "leave it out: to_csv(path, index=False) in pandas, row.names = FALSE in R");
-    all_text_ = !any_number;
-    names_ = std::move(cells);
+          fmt::format("{}: a row name of {} bytes; at most {} are kept", place(*layout_.names), cell.size(), longest_name),
+          "shorten the names, or read the table without them (`names = none`)");
+    latin1_ |= !valid_utf8(cell);
+    table_.names.push_back(plain_name(cell));
   }
 
-  void row(std::string_view line) {
-    if (rows_ % block_rows_ == 0) {
-      blocks_.emplace_back();
-      blocks_.back().reserve(block_rows_ * width_);
-    }
-    Block& block = blocks_.back();
-    std::size_t column = 0;
-    std::string_view cell;
-    for (Cells all(line, separator_); all.next(cell); ++column) {
-      if (column >= width_) continue;  // counted for the message
-      const std::optional<double> value = number(cell);
-      if (!value) refuse(line, cell, column);
-      block.push_back(*value);
-    }
-    if (column != width_) refuse_width(column);
-    ++rows_;
+  void end_row() {
+    if (column_ != layout_.width) refuse_width();
+    missing_rows_ += gap_ ? 1 : 0;
+    ++table_.rows;
   }
 
-  [[noreturn]] void refuse(std::string_view line, std::string_view cell, std::size_t column) const {
-    refuse_binary(line);
-    if (rows_ == 0 && !names_.empty() && !all_text_) refuse_first_row();
-    std::string where = fmt::format("{}, line {}, column {}", name_, lines_.number(), column + 1);
-    if (!names_.empty()) where += fmt::format(" (\"{}\")", shortened(names_[column]));
-    if (missing(cell))
-      throw Error(Failure::input,
-                  where + (cell.empty() ? ": the cell is empty" : fmt::format(": the cell is missing ('{}')", cell)),
-                  "fill the gap or leave the row or the column out");
-    const bool comma = cell.find(',') != std::string_view::npos;
-    throw Error(Failure::input, fmt::format("{}: '{}' is not a number", where, shortened(cell)),
-                comma ? "write decimal points, not commas" : "leave columns of text out, or turn them into numbers");
+  std::string column_text(std::size_t column) const {
+    if (!layout_.header) return fmt::format("column {}", column + 1);
+    return fmt::format("column {} (\"{}\")", column + 1, shortened(plain_name(layout_.columns[column])));
+  }
+  std::string place(std::size_t column) const { return fmt::format("{}, line {}, {}", name_, line_, column_text(column)); }
+
+  [[noreturn]] void refuse(std::string_view cell, std::size_t column) const {
+    std::string hint =
+        fmt::format("leave columns of text out or turn them into numbers; `names = {}` takes it as row names", column + 1);
+    if (number_.decimal_comma() && cell.find('.') != std::string_view::npos)
+      hint = "numbers before it have decimal commas: write all of them in one way, without thousands separators";
+    else if (cell.find(',') != std::string_view::npos)
+      hint = "numbers before it have decimal points: write all of them in one way, without thousands separators";
+    else if (table_.rows == 0 && !layout_.header) hint = "correct it; if this line names the columns, say so: `header = yes`";
+    throw Error(Failure::input, fmt::format("{}: '{}' is not a number", place(column), shortened(cell)), hint);
   }
 
-  [[noreturn]] void refuse_first_row() const {
-    throw Error(
-        Failure::input,
-        fmt::format("{}, line {}, column {}: '{}' is not a number", name_, first_line_, text_column_, shortened(text_cell_)),
-        "leave columns of text out, or turn them into numbers");
-  }
-
-  [[noreturn]] void refuse_width(std::size_t cells) const {
+  [[noreturn]] void refuse_width() const {
+    const std::string more = column_ < layout_.width ? fmt::format("; column {} is missing", column_ + 1)
+                                                     : fmt::format("; column {} is too many", layout_.width + 1);
     throw Error(Failure::input,
-                fmt::format("{}, line {}: {} cell{}, but line {} has {}{}", name_, lines_.number(), cells, cells == 1 ? "" : "s",
-                            first_line_, width_,
-                            cells < width_ ? fmt::format("; column {} is missing", cells + 1)
-                                           : fmt::format("; column {} is too many", width_ + 1)),
+                fmt::format("{}, line {}: {} cell{}, but line {} has {}{}", name_, line_, column_, column_ == 1 ? "" : "s",
+                            first_line_, layout_.width, more),
                 "every line needs the same number of cells, separated in the same way");
   }
 
-  void refuse_binary(std::string_view line) const {
-    if (std::memchr(line.data(), '\0', line.size()) != nullptr)
-      throw Error(Failure::input, fmt::format("{}, line {}: not text (a zero byte)", name_, lines_.number()),
-                  "correct its suffix, or write it as text");
+  [[noreturn]] void refuse_missing() const {
+    std::vector<std::string> places;
+    for (const Place& gap : gaps_)
+      places.push_back(fmt::format("row {}, {} (line {}: {})", gap.row, column_text(gap.column), gap.line,
+                                   gap.cell.empty() ? "the cell is empty" : fmt::format("'{}'", shortened(gap.cell))));
+    throw Error(Failure::input,
+                fmt::format("{}: missing values in {} of {} rows: {}{}", name_, missing_rows_, table_.rows,
+                            fmt::join(places, "; "), missing_cells_ > gaps_.size() ? "; ..." : ""),
+                "fill the gaps, leave the column out, or leave these rows out: `missing = drop-rows`");
+  }
+
+  void describe() {
+    const char* separators = separator_ == ';'    ? "semicolons"
+                             : separator_ == '\t' ? "tabs"
+                             : separator_ == ','  ? "commas"
+                                                  : "blanks";
+    std::string note = fmt::format("{}: {}", name_, lines_.packed() ? "gzip, " : "");
+    if (layout_.width > 1) note += fmt::format("separated by {}, ", separators);
+    if (number_.decimal_comma()) note += "decimal commas, ";
+    if (layout_.header) {
+      std::vector<std::string> shown;
+      for (std::size_t c = 0; c < layout_.width && shown.size() < 3; ++c)
+        if (layout_.names != c) shown.push_back(fmt::format("\"{}\"", shortened(plain_name(layout_.columns[c]))));
+      note +=
+          fmt::format("line {} is the header ({}{}), ", first_line_, fmt::join(shown, ", "), table_.dimension > 3 ? ", ..." : "");
+    } else {
+      note += "no header, ";
+    }
+    note += layout_.names ? fmt::format("{} names the rows", column_text(*layout_.names)) : "no row names";
+    if (latin1_) note += ", names are Latin-1";
+    table_.notes.push_back(note);
+    if (!layout_.names && counts_rows_ && table_.rows > 2 && layout_.width > 1)
+      table_.notes.push_back(
+          fmt::format("{}: {} counts the rows and is used as a feature all the same; `names = 1` takes it as row names", name_,
+                      column_text(0)));
   }
 
   std::string name_;
+  const ReadOptions& options_;
   LineReader lines_;
   char separator_ = '\0';
-  std::size_t width_ = 0, block_rows_ = 1, rows_ = 0, first_line_ = 0;
-  std::vector<std::string> names_;  // of the columns, where the first row is a header
-  std::string text_cell_;           // first cell of the first row that is not a number
-  std::size_t text_column_ = 0;
-  bool all_text_ = false;  // no number at all in the first row
-  std::vector<Block> blocks_;
+  NumberReader number_{false};
+  std::vector<TextRow> sample_;
+  TextLayout layout_;
+  TextTable table_;
+  std::size_t first_line_ = 0, line_ = 0, column_ = 0;  // where the parser is
+  bool gap_ = false;                                    // this row lacks a value
+  std::vector<Place> gaps_;                             // the first places that lack one
+  std::size_t missing_rows_ = 0, missing_cells_ = 0;
+  bool counts_rows_ = true, latin1_ = false;
+  double first_count_ = 0;
 };
 
 struct Descriptor {
@@ -201,11 +277,11 @@ struct Descriptor {
 
 }  // namespace
 
-std::unique_ptr<PointSource> open_text(const std::string& path) {
-  if (path == "-") return TextParser(STDIN_FILENO, "standard input").parse();
+std::unique_ptr<PointSource> open_text(const std::string& path, const ReadOptions& options) {
+  if (path == "-") return std::make_unique<TextSource>(TextParser(STDIN_FILENO, "standard input", options).parse());
   const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   if (file.value < 0) throw system_error("read", path, errno);
-  return TextParser(file.value, path).parse();
+  return std::make_unique<TextSource>(TextParser(file.value, path, options).parse());
 }
 
 }  // namespace fd

@@ -5,12 +5,18 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "io/bytes.hpp"
 
 namespace fd {
 namespace {
+
+constexpr std::size_t longest_line = std::size_t{64}
+                                     << 20;  // millions of columns; a line that has no end must not fill the memory
 
 bool blank(char c) { return c == ' ' || c == '\t'; }
 
@@ -26,8 +32,16 @@ void outside_quotes(std::string_view line, F&& f) {
 
 }  // namespace
 
-LineReader::LineReader(int descriptor, std::string name)
-    : descriptor_(descriptor), name_(std::move(name)), buffer_(std::size_t{1} << 20) {}
+LineReader::LineReader(int descriptor, std::string name) : name_(std::move(name)), buffer_(std::size_t{1} << 20) {
+  const int own = ::dup(descriptor);
+  if (own < 0) throw system_error("read", name_, errno);
+  stream_.reset(gzdopen(own, "rb"));
+  if (!stream_) {
+    ::close(own);
+    throw std::bad_alloc();
+  }
+  gzbuffer(stream_.get(), 1 << 17);
+}
 
 bool LineReader::refill() {
   if (finished_) return false;
@@ -37,11 +51,20 @@ bool LineReader::refill() {
     scanned_ -= begin_;
     begin_ = 0;
   }
+  if (end_ >= longest_line)
+    throw Error(Failure::input,
+                fmt::format("{}, line {}: longer than {} MiB without an end", name_, number_ + 1, longest_line >> 20),
+                "this is not a text table: one point a line, or correct its suffix");
   if (end_ == buffer_.size()) buffer_.resize(2 * buffer_.size());  // a line longer than the buffer
-  ssize_t got = 0;
-  do got = ::read(descriptor_, buffer_.data() + end_, buffer_.size() - end_);
-  while (got < 0 && errno == EINTR);
-  if (got < 0) throw system_error("read", name_, errno);
+  const int got = gzread(stream_.get(), buffer_.data() + end_, static_cast<unsigned>(buffer_.size() - end_));
+  int code = Z_OK;
+  gzerror(stream_.get(), &code);
+  if (code == Z_ERRNO) throw system_error("read", name_, errno);
+  if (code == Z_MEM_ERROR) throw std::bad_alloc();
+  if (got < 0 || (got == 0 && code != Z_OK && code != Z_STREAM_END))
+    throw Error(Failure::input, fmt::format("{}: its gzip data are damaged or were cut short", name_),
+                "copy or compress it again");
+  packed_ = gzdirect(stream_.get()) == 0;
   finished_ = got == 0;
   end_ += static_cast<std::size_t>(got);
   total_ += static_cast<std::size_t>(got);

@@ -1,8 +1,11 @@
-// Lines and cells of a text table. LineReader hands out one line at a time from a descriptor, a buffer at a time; Cells cuts a
-// line at its separator. Neither knows which cells are numbers.
+// Lines and cells of a text table. LineReader hands out one line at a time from a descriptor, a buffer at a time, unpacking gzip where it
+// finds it; Cells cuts a line at its separator. Neither knows which cells are numbers.
 #pragma once
 
+#include <zlib.h>
+
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,21 +16,26 @@ class LineReader {
  public:
   LineReader(int descriptor, std::string name);  // the descriptor is the caller's
 
-  // The next line without its end (LF or CRLF); valid until the next call. False at the end.
+  // The next line without its end (LF or CRLF); valid until the next call. False at the end. A line without an end, such as an endless
+  // device gives, is an Error(input) before it fills the memory.
   bool next(std::string_view& line);
   std::size_t number() const { return number_; }  // of the line handed out last, from 1
   bool empty() const { return total_ == 0; }      // nothing at all has come
+  bool packed() const { return packed_; }         // it came as gzip
 
  private:
   bool refill();
   std::string_view handed(std::size_t end, std::size_t skip);
 
-  int descriptor_;
+  struct Close {
+    void operator()(gzFile file) const { gzclose(file); }
+  };
   std::string name_;
+  std::unique_ptr<gzFile_s, Close> stream_;
   std::vector<char> buffer_;
   std::size_t begin_ = 0, end_ = 0, scanned_ = 0;
   std::size_t number_ = 0, total_ = 0;
-  bool finished_ = false;
+  bool finished_ = false, packed_ = false;
 };
 
 inline constexpr char blanks = ' ';  // the separator "any run of spaces and tabs"
@@ -43,7 +51,7 @@ std::string_view trimmed(std::string_view text);
 class Cells {
  public:
   Cells(std::string_view line, char separator) : rest_(line), separator_(separator) {}
-  bool next(std::string_view& cell);  // blanks and one pair of quotes around it are taken off
+  bool next(std::string_view& cell);  // blanks and one pair of quotes around it are taken off; quotes doubled inside it stay so
 
  private:
   std::string_view rest_;

@@ -6,7 +6,7 @@
 
 #include <flashdiffusion/model.hpp>
 
-#include "io/write_npy.hpp"
+#include "io/write_table.hpp"
 #include "io_fixture.hpp"
 
 namespace fd::io_test {

@@ -6,7 +6,7 @@
 
 #include "io/element.hpp"
 #include "io/open_points.hpp"
-#include "io/write_npy.hpp"
+#include "io/write_table.hpp"
 #include "io_fixture.hpp"
 
 namespace fd::io_test {
@@ -117,7 +117,7 @@ TEST_F(IoNpy, ForeignTypes) {
   EXPECT_TRUE(says(of("<U4"), "text"));
   EXPECT_TRUE(says(of("<M8[ns]"), "dates"));
   EXPECT_TRUE(says(of("|V16"), "records"));
-  EXPECT_TRUE(says(of("<f16"), "float64"));
+  EXPECT_TRUE(says(of(">f16"), "float64"));
   EXPECT_TRUE(says(of("<i99999999999999999999"), "float64"));
   EXPECT_TRUE(says(of(""), "float64"));
   EXPECT_TRUE(says(refusal(npy_bytes("{'descr': [('a', '<f4'), ('b', '<i4', (2,))], 'fortran_order': False, 'shape': (1,), }",
@@ -201,7 +201,7 @@ TEST_F(IoNpy, Paths) {
   EXPECT_TRUE(says(error, "directory"));
   error = refusal("some words", "x.dat");
   EXPECT_TRUE(says(error, ".npy .npz .h5 .hdf5 .h5ad .csv .tsv .txt"));
-  EXPECT_TRUE(says(refusal("\x1f\x8b", "x.csv.gz"), "gunzip"));
+  EXPECT_TRUE(says(refusal("\x1f\x8b", "x.csv.gz"), "gzip"));
   EXPECT_EQ(error_of([&] { open_points({}); }).kind(), Failure::misuse);
   EXPECT_EQ(error_of([&] { open_points({""}); }).kind(), Failure::misuse);
   EXPECT_EQ(error_of([&] { open_points({"-", "-"}); }).kind(), Failure::misuse);
@@ -226,9 +226,67 @@ TEST_F(IoNpy, Described) {
   EXPECT_EQ(described[1].crc32, "");
 }
 
+TEST_F(IoNpy, LongDoubles) {
+  // x86's extended type by hand: mantissa, exponent and sign, padding that holds anything.
+  const auto extended = [](std::uint64_t mantissa, std::uint16_t exponent, std::size_t size) {
+    return raw<std::uint64_t>({mantissa}) + raw<std::uint16_t>({exponent}) + std::string(size - 10, '\x5a');
+  };
+  for (const std::size_t size : {12, 16}) {
+    const std::uint64_t one = std::uint64_t{1} << 63;
+    const std::string data = extended(one, 16383, size) + extended(one | one >> 1, 16383 | 0x8000, size) +
+                             extended(0xccccccccccccd000, 16383 - 4, size) + extended(one, 0x7fff, size) +
+                             extended(one | 1, 0x7fff, size) + extended(0, 0, size) + extended(one, 32766, size) +
+                             extended(one, 1, size);
+    put("x.npy", npy_bytes(npy_description("<f" + std::to_string(size), "(4, 2)"), data));
+    const auto source = open_points({path("x.npy")});
+    const auto values = all_of(*source);
+    EXPECT_EQ(values[0], 1);
+    EXPECT_EQ(values[1], -1.5);
+    EXPECT_EQ(values[2], 0.1);  // its 53 bits, as a double has them
+    EXPECT_EQ(values[3], std::numeric_limits<double>::infinity());
+    EXPECT_TRUE(std::isnan(values[4]));
+    EXPECT_EQ(values[5], 0);
+    EXPECT_EQ(values[6], std::numeric_limits<double>::infinity());  // 2^16383: more than a double holds
+    EXPECT_EQ(values[7], 0);                                        // 2^-16382: less
+    EXPECT_FALSE(source->exact_in_float());
+  }
+  put("x.npy", npy_bytes(npy_description(">f16", "(1, 1)"), std::string(16, '\0')));
+  EXPECT_TRUE(says(error_of([&] { open_points({path("x.npy")}); }), "not known here"));
+}
+
+TEST_F(IoNpy, ForeignFormats) {
+  EXPECT_TRUE(says(error_of([&] { open_points({put("x.parquet", "PAR1")}); }), "read_parquet"));
+}
+
+TEST_F(IoNpy, TablesWithNames) {
+  Table table(2, 2, true);
+  for (std::size_t i = 0; i < 4; ++i) table.set(i / 2, i % 2, 0.1 + static_cast<double>(i));
+  const std::vector<std::string> names = {"a, \"b\" #1", "12"};
+  for (const char* name : {"out.csv", "out.tsv"}) {
+    write_table(table, path(name), names);
+    const auto source = open_points({path(name)});
+    EXPECT_EQ(all_of(*source), (std::vector<double>{0.1, 1.1, 2.1, 3.1}));
+    EXPECT_EQ(source->row_names(), names);
+  }
+  EXPECT_EQ(get("out.csv"), "name,dc1,dc2\n\"a, \"\"b\"\" #1\",0.1,1.1\n12,2.1,3.1\n");
+  write_table(table, path("out.csv"));
+  EXPECT_EQ(get("out.csv"), "dc1,dc2\n0.1,1.1\n2.1,3.1\n");
+  write_table(table, path("out.txt"), names);
+  EXPECT_EQ(get("out.txt"), "0.1 1.1\n2.1 3.1\n");
+  write_table(table, path("out.h5"), names);
+  EXPECT_EQ(all_of(*open_points({path("out.h5")})), (std::vector<double>{0.1, 1.1, 2.1, 3.1}));
+  std::string text;
+  write_csv(table, {}, [&](std::string_view piece) { text += piece; });
+  EXPECT_EQ(text, "dc1,dc2\n0.1,1.1\n2.1,3.1\n");
+  for (const char* name : {"out", "out.xls", "out.npz"})
+    EXPECT_EQ(error_of([&] { write_table(table, path(name)); }).kind(), Failure::misuse);
+  EXPECT_EQ(error_of([&] { write_table(table, path("out.csv"), {"one"}); }).kind(), Failure::misuse);
+  EXPECT_EQ(files(), 4u);
+}
+
 TEST_F(IoNpy, WrittenAndReadBack) {
   for (const bool wide : {false, true})
-    for (const char* name : {"out.npy", "out.csv", "out.tsv", "out.txt", "out"}) {
+    for (const char* name : {"out.npy", "out.csv", "out.tsv", "out.txt", "out.h5"}) {
       SCOPED_TRACE(name);
       Table table(3, 2, wide);
       const std::vector<double> values = {0.1, -1e-30, 3, 1e30, 5.5, 1.0 / 3};

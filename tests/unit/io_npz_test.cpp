@@ -54,6 +54,30 @@ TEST_F(IoNpz, Names) {
   EXPECT_TRUE(says(error_of([&] { open_points({file + ":labels"}); }), "reshape(-1, 1)"));
 }
 
+TEST_F(IoNpz, SizesAreCheckedBeforeMemoryIsSpent) {
+  // Two packed kilobytes that unpack to megabytes, while the header speaks of six numbers: refused by the header.
+  const std::string padded = table_ + std::string(std::size_t{2} << 20, '\0');
+  EXPECT_TRUE(says(error_of([&] {
+                     open_points({archive("long.npz", {{"a.npy", padded, ZIP_CM_DEFLATE}})});
+                   }),
+                   "the header claims (3, 2)"));
+  // A header that claims more than any memory, in a member of any method.
+  for (const char* shape : {"(4294967296, 4294967296)", "(4294967295, 2)"}) {
+    const std::string lies = npy_bytes(npy_description("<f4", shape), raw<float>({1, 2}));
+    for (const zip_int32_t method : {ZIP_CM_STORE, ZIP_CM_DEFLATE})
+      EXPECT_TRUE(says(error_of([&] { open_points({archive("lies.npz", {{"a.npy", lies, method}})}); }), "the header claims"));
+  }
+  // The archive's own sizes: uncompressed size 0x40000000 in both headers, then a method without a known bound.
+  archive("a.npz", {{"a.npy", table_, ZIP_CM_DEFLATE}});
+  const std::string whole = get("a.npz");
+  const std::size_t local = whole.find("PK\x03\x04"), central = whole.find("PK\x01\x02");
+  std::string huge = whole, foreign = whole;
+  for (const std::size_t at : {local + 22, central + 24}) huge.replace(at, 4, std::string("\0\0\0\x40", 4));
+  for (const std::size_t at : {local + 8, central + 10}) foreign.replace(at, 2, std::string("\x0c\0", 2));
+  EXPECT_TRUE(says(error_of([&] { open_points({put("huge.npz", huge)}); }), "sizes contradict"));
+  EXPECT_TRUE(says(error_of([&] { open_points({put("foreign.npz", foreign)}); }), "neither stored nor deflated"));
+}
+
 TEST_F(IoNpz, NotAnArchiveOfArrays) {
   EXPECT_TRUE(says(error_of([&] { open_points({put("a.npz", "")}); }), "is empty"));
   EXPECT_TRUE(says(error_of([&] { open_points({put("a.npz", "PK nonsense")}); }), "np.savez"));

@@ -1,6 +1,7 @@
 // A user's program: fits a noisy circle through the installed library, and checks what a user would rely on.
 #include <cmath>
 #include <cstdio>
+#include <fstream>
 #include <numbers>
 #include <vector>
 
@@ -51,6 +52,20 @@ int main() {
     for (std::size_t j = 0; j < model.modes(); ++j)
       worst = std::fmax(worst, std::fabs(coordinates[i * model.modes() + j] - own(i, j)));
   expect(worst <= bound, "transform returns the training coordinates");
+
+  // Files are read through the public headers too, names and all.
+  {
+    std::ofstream file("consumer-points.csv");
+    file << "point,x,y,z\n";
+    for (std::size_t i = 0; i < n; ++i)
+      file << "p" << i << "," << data[3 * i] << "," << data[3 * i + 1] << "," << data[3 * i + 2] << "\n";
+  }
+  const auto source = fd::open_points({"consumer-points.csv"});
+  const fd::Model named = fd::fit(*source, options);
+  expect(source->rows() == n && source->dimension() == dimension, "the file has the points");
+  expect(named.names.size() == n && named.names[7] == "p7", "the model has the names of its rows");
+  expect(!source->notes().empty(), "what the file was taken for is said");
+  std::remove("consumer-points.csv");
 
   bool refused = false;
   try {

@@ -1,4 +1,4 @@
-#include "io/write_npy.hpp"
+#include "io/write_table.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -8,6 +8,7 @@
 #include <cctype>
 #include <cerrno>
 #include <filesystem>
+#include <functional>
 #include <iterator>
 #include <string_view>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "io/atomic_file.hpp"
 #include "io/bytes.hpp"
 #include "io/disk_space.hpp"
+#include "io/hdf5_writer.hpp"
 
 namespace fd {
 namespace {
@@ -67,10 +69,32 @@ void write_binary(const Table& table, Output& output) {
   table.visit([&](const auto& values) { output.write(values.data(), values.size() * sizeof(values[0])); });
 }
 
-void write_text(const Table& table, Output& output, char separator) {
+using Sink = std::function<void(std::string_view)>;
+
+// In quotes where a reader would otherwise cut it, strip it or take it for a comment.
+std::string quoted(const std::string& name, char separator) {
+  const bool plain = !name.empty() && name.find_first_of("\"#\r\n,;\t") == std::string::npos &&
+                     name.find(separator) == std::string::npos && name.front() != ' ' && name.back() != ' ';
+  if (plain) return name;
+  std::string out = "\"";
+  for (const char c : name) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  return out + '"';
+}
+
+void write_text(const Table& table, const std::vector<std::string>& names, bool header, char separator, const Sink& sink) {
   std::string text;
+  if (header) {
+    if (!names.empty()) text += std::string("name") + separator;
+    for (std::size_t column = 0; column < table.columns(); ++column)
+      fmt::format_to(std::back_inserter(text), "{}dc{}", column > 0 ? std::string(1, separator) : "", column + 1);
+    text += '\n';
+  }
   table.visit([&](const auto& values) {
     for (std::size_t row = 0; row < table.rows(); ++row) {
+      if (!names.empty()) text += quoted(names[row], separator) + separator;
       for (std::size_t column = 0; column < table.columns(); ++column) {
         if (column > 0) text += separator;
         fmt::format_to(std::back_inserter(text), "{}",
@@ -78,35 +102,68 @@ void write_text(const Table& table, Output& output, char separator) {
       }
       text += '\n';
       if (text.size() < std::size_t{1} << 20) continue;
-      output.write(text.data(), text.size());
+      sink(text);
       text.clear();
     }
   });
-  output.write(text.data(), text.size());
+  sink(text);
 }
 
-// What separates numbers in a text file of this name; zero where the name is not one of a text file.
-char text_separator(const std::string& path) {
+void write_hdf5(const Table& table, const std::vector<std::string>& names, const std::string& temporary,
+                const std::string& path) {
+  Hdf5Writer out(temporary, path, table.rows() * table.columns() * (table.wide() ? 8 : 4));
+  table.visit([&](const auto& values) { out.array("/coordinates", {table.rows(), table.columns()}, values.data()); });
+  if (!names.empty()) out.text("/names", names);
+  out.close();
+}
+
+std::string suffix_of(const std::string& path) {
   std::string suffix = std::filesystem::path(path).extension().string();
   std::transform(suffix.begin(), suffix.end(), suffix.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return suffix == ".csv" ? ',' : suffix == ".tsv" ? '\t' : suffix == ".txt" ? ' ' : '\0';
+  return suffix;
 }
+
+bool is_hdf5_suffix(const std::string& suffix) { return suffix == ".h5" || suffix == ".hdf5"; }
 
 }  // namespace
 
-void write_table(const Table& table, const std::string& path) {
+void check_table_name(const std::string& path) {
+  const std::string suffix = suffix_of(path);
+  for (const char* known : {".npy", ".csv", ".tsv", ".txt", ".h5", ".hdf5"})
+    if (suffix == known) return;
+  throw Error(Failure::misuse,
+              suffix.empty() ? fmt::format("{}: a name without a suffix does not say which format is wanted", path)
+                             : fmt::format("{}: coordinates are not written as {}", path, suffix),
+              "name a file that ends in .csv, .tsv, .txt, .npy or .h5");
+}
+
+void write_table(const Table& table, const std::string& path, const std::vector<std::string>& names) {
+  check_table_name(path);
+  if (!names.empty() && names.size() != table.rows())
+    throw Error(Failure::misuse, fmt::format("{} names for {} rows", names.size(), table.rows()));
+  const std::string suffix = suffix_of(path);
   AtomicFile file(path);
+  if (is_hdf5_suffix(suffix)) {
+    write_hdf5(table, names, file.temporary(), path);
+    return file.commit();
+  }
   Output output(file.temporary(), path);
-  const char separator = text_separator(path);
-  if (separator != '\0') {
-    write_text(table, output, separator);
-  } else {
+  const Sink sink = [&](std::string_view text) { output.write(text.data(), text.size()); };
+  if (suffix == ".npy") {
     reserve_space(file.temporary(), path, table.rows() * table.columns() * (table.wide() ? 8 : 4) + 256);
     write_binary(table, output);
+  } else if (suffix == ".txt") {
+    write_text(table, {}, false, ' ', sink);
+  } else {
+    write_text(table, names, true, suffix == ".csv" ? ',' : '\t', sink);
   }
   output.close();
   file.commit();
+}
+
+void write_csv(const Table& table, const std::vector<std::string>& names, const std::function<void(std::string_view)>& sink) {
+  write_text(table, names, true, ',', sink);
 }
 
 }  // namespace fd

@@ -1,0 +1,83 @@
+#include "io/drop_missing.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <flashdiffusion/error.hpp>
+
+#include "base/pieces.hpp"
+
+namespace fd {
+namespace {
+
+class CompleteRows final : public PointSource {
+ public:
+  CompleteRows(std::unique_ptr<PointSource> source, std::vector<std::size_t> kept, std::string note)
+      : source_(std::move(source)), kept_(std::move(kept)), note_(std::move(note)) {}
+
+  std::size_t rows() const override { return kept_.size(); }
+  std::size_t dimension() const override { return source_->dimension(); }
+  bool exact_in_float() const override { return source_->exact_in_float(); }
+
+  std::vector<std::string> row_names() const override {
+    std::vector<std::string> all = source_->row_names(), names;
+    names.reserve(kept_.size());
+    for (const std::size_t row : kept_) names.push_back(all.empty() ? std::to_string(row + 1) : std::move(all[row]));
+    return names;
+  }
+  std::vector<std::string> notes() const override {
+    std::vector<std::string> notes = source_->notes();
+    notes.push_back(note_);
+    return notes;
+  }
+
+  // Runs of neighbours are read together.
+  void read(std::size_t first, std::size_t count, double* out) override {
+    for (const std::size_t end = first + count; first < end;) {
+      std::size_t last = first + 1;
+      while (last < end && kept_[last] - kept_[first] == last - first) ++last;
+      source_->read(kept_[first], last - first, out);
+      out += (last - first) * dimension();
+      first = last;
+    }
+  }
+
+ private:
+  std::unique_ptr<PointSource> source_;
+  std::vector<std::size_t> kept_;
+  std::string note_;
+};
+
+}  // namespace
+
+std::unique_ptr<PointSource> without_missing(std::unique_ptr<PointSource> source) {
+  const std::size_t n = source->rows(), dimension = source->dimension();
+  std::vector<std::size_t> kept, dropped;
+  in_pieces(*source, [&](std::size_t first, std::size_t count, const double* rows) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const double* row = rows + i * dimension;
+      const bool lacks = std::any_of(row, row + dimension, [](double value) { return std::isnan(value); });
+      (lacks ? dropped : kept).push_back(first + i);
+    }
+  });
+  if (dropped.empty()) return source;
+  if (kept.empty())
+    throw Error(Failure::input, fmt::format("all {} rows have missing values", n),
+                "fill the gaps, or leave the columns that have them out");
+  constexpr std::size_t most = 20;
+  std::vector<std::size_t> shown(dropped.begin(), dropped.begin() + static_cast<std::ptrdiff_t>(std::min(most, dropped.size())));
+  for (std::size_t& row : shown) ++row;
+  std::string note =
+      fmt::format("{} of {} rows have missing values and are left out ({} {}{}){}", dropped.size(), n,
+                  dropped.size() == 1 ? "row" : "rows", fmt::join(shown, ", "), dropped.size() > most ? ", ..." : "",
+                  source->row_names().empty() ? "; the others are named by the numbers they had" : "");
+  return std::make_unique<CompleteRows>(std::move(source), std::move(kept), std::move(note));
+}
+
+}  // namespace fd

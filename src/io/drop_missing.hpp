@@ -1,0 +1,14 @@
+// The rows of a source that lack no value: those with a NaN are left out. One reading of the source finds them. Every row that stays has a
+// name, its own or else the number it had, counted from 1, so that results can be laid beside the file.
+#pragma once
+
+#include <memory>
+
+#include <flashdiffusion/points.hpp>
+
+namespace fd {
+
+// The source itself where nothing is missing. Throws Error(input) where every row lacks something.
+std::unique_ptr<PointSource> without_missing(std::unique_ptr<PointSource> source);
+
+}  // namespace fd

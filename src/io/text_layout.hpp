@@ -1,0 +1,34 @@
+// How a text table is laid out: what separates its cells, whether its first line names the columns, which column names the rows. Judged
+// from the first lines alone, without effects; whatever is recognised is also said.
+//
+// A header: a first line without numbers; or one whose numbers only label columns (0, 1, 2, …; 2019, 2020, …) over rows that are not of
+// that kind. A first line with numbers beside a word is otherwise a row with a mistake in it, which the caller refuses by name.
+// Row names: a first column of words; or one of numbers whose header is empty, "Unnamed: 0", "index", "id" or "name".
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <flashdiffusion/read_points.hpp>
+
+namespace fd {
+
+struct TextRow {
+  std::size_t line = 0;
+  std::vector<std::string> cells;
+};
+
+struct TextLayout {
+  std::size_t width = 0;             // cells of a row, the name among them
+  bool header = false;               // the first row of the sample names the columns
+  std::vector<std::string> columns;  // their names, `width` of them, where there is a header
+  std::optional<std::size_t> names;  // the column that names the rows, from 0
+};
+
+// `sample`: the first rows, at least one. Throws Error(misuse) where options.names is no column of the table.
+TextLayout recognise_layout(const std::vector<TextRow>& sample, bool decimal_commas, const ReadOptions& options,
+                            const std::string& file);
+
+}  // namespace fd
