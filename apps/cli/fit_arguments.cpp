@@ -80,10 +80,10 @@ void FitArguments::declare(CLI::App& app) {
       ->capture_default_str()
       ->group(flow);
   app.add_option("--beta-max", beta_max, "largest bandwidth tried")->check(real_number)->type_name("B")->group(flow);
-  app.add_option("--components", components, "parts that the rows may fall into (the Perron gap is judged past them); at most K")
+  app.add_option("--components", components,
+                 "parts that the rows may fall into (the Perron gap is judged past them), at most K; found, if not given")
       ->check(whole_number)
       ->type_name("C")
-      ->capture_default_str()
       ->group(flow);
 
   app.add_option(
@@ -234,7 +234,7 @@ nlohmann::json to_json(const Options& o) {
           {"beta0", number_or_null(o.beta0)},
           {"beta0_cap", number_or_null(o.beta0_cap)},
           {"beta_max", number_or_null(o.beta_max)},
-          {"components", o.components},
+          {"components", o.components ? nlohmann::json(*o.components) : nlohmann::json("auto")},
           {"seed", o.seed},
           {"trim", o.trim ? nlohmann::json(*o.trim) : nlohmann::json("auto")},
           {"keep_points", o.keep_points}};

@@ -27,7 +27,8 @@ struct BandwidthArguments {
 
 struct FitArguments {
   BandwidthArguments bandwidth;
-  std::size_t modes = 16, block = 0, basis = 0, max_passes = 0, components = 1;
+  std::size_t modes = 16, block = 0, basis = 0, max_passes = 0;
+  std::optional<std::size_t> components;
   double alpha = 0.5, tolerance = 1e-5;
   std::string select = "robust", precision = "fp32", backend = "auto", beta0_cap = "0.1", memory, trim = "auto";
   std::optional<double> beta0, beta_max;

@@ -58,7 +58,9 @@ struct Options {
   std::optional<double> beta0;            // first bandwidth of the flow, at most beta_max; nothing: from the scale of the data
   std::optional<double> beta0_cap = 0.1;  // the paper's and the continuation's cap on a first bandwidth that was not given
   std::optional<double> beta_max;         // largest bandwidth of the flow; a start from the data is lowered to it
-  std::size_t components = 1;             // the Perron gap is judged past this many components, at most as many as modes
+  // The Perron gap is judged past this many components, at most as many as modes. Nothing: past groups of rows far from all others, as the
+  // flow (Select::robust) finds them; one for the other rules.
+  std::optional<std::size_t> components;
   // Fraction of the rows, the sparsest, left out of the fit and placed by extension. Nothing: the flow (Select::robust) sets aside rows that
   // the others do not resolve where that buys a finer bandwidth, at most 2 in 100; 0: all rows take part.
   std::optional<double> trim;

@@ -34,7 +34,7 @@ class Search {
       FlowRules here = rules();
       if (!last && from_fewer_rows()) settle(here.beta_start);
       Step step = descend(here);
-      set_rows_aside(step, here);
+      relax(step, here);
       if (last) return finish(step, here);
       if (step.kind == Step::Kind::accept) {
         optima_.emplace_back(rung.n, step.beta);
@@ -91,44 +91,81 @@ class Search {
     if (probe.outcome == "resolved") dimension_ = probe.d_hat;
   }
 
-  // Rows that no neighbour resolves make modes of their own, and those hold the bandwidth down: by localisation, or by the wall that an
-  // isolated row is. Where that is so, the search is made again with the rows set aside on which a walker stays with a probability of a
-  // half, a quarter, an eighth (as many rows as a localised mode has), as long as that buys a bandwidth a tenth larger. It goes for the
-  // minimum of V: on the way there a broad kernel may give sparse rows modes, which count at the minimum only.
+  // What holds a bandwidth down that sampling would allow: rows that no neighbour resolves, which make modes of their own, and groups of
+  // rows far from all others, which make the gap close. Where that is so, rows are set aside on which a walker stays with a probability of
+  // a half, a quarter, an eighth (as many rows as a localised mode has), groups are admitted as components, and the search is made again,
+  // as long as that buys a bandwidth a tenth larger. It goes for the minimum of V: on the way there a broad kernel may give sparse rows
+  // modes, which count at the minimum only.
   bool may_set_aside() const { return !options_.trim && options_.select == Select::robust; }
+  bool may_admit() const { return !options_.components && options_.select == Select::robust; }
   static bool held_down(const Step& step) {
     return step.kind == Step::Kind::give_up || step.boundary == "localised" || step.boundary == "precision";
   }
   static constexpr double worth_it = 1.1, much = 1.5;
-  static constexpr double returns[] = {0.5, 0.25, 0.125};
+  static constexpr double returns[] = {1, 0.5, 0.25, 0.125};
 
-  void set_rows_aside(Step& best, FlowRules& rules) {
-    if (!may_set_aside()) return;
-    const double beta_of_all = best.beta;
-    double best_return = most_return_;
+  void relax(Step& best, FlowRules& rules) {
+    if (!held_down(best) || !(may_set_aside() || may_admit())) return;
+    const double beta_of_all = best.beta, first_return = most_return_;
+    FlowRules best_rules = rules, free = rules;
     std::vector<Probe> best_history = history_;
-    FlowRules free = rules;
-    free.select = Select::minimum;
+    double best_return = most_return_;
     for (const double most_return : returns) {
       if (!held_down(best)) break;
-      if (most_return >= most_return_) continue;
+      if (most_return > first_return || (most_return < 1 && !may_set_aside())) continue;
       current_->set_aside_above(most_return);
-      history_.clear();
-      free.beta_start = std::clamp(best.beta, rules.beta_min, rules.beta_max);
-      const Step step = descend(free);
-      const bool worse = step.kind != Step::Kind::accept || step.boundary == "edge";
-      if (worse || !(step.beta > worth_it * best.beta || best.kind == Step::Kind::give_up)) continue;
-      if (!known_at(step.beta)) settle(step.beta);
-      if (!known_at(step.beta) || flow::too_localised(*known_at(step.beta), rules)) continue;
-      best = step;
+      free.select = most_return < 1 ? Select::minimum : rules.select;
+      const std::optional<Step> step = admitting_groups(best, free, most_return < first_return);
+      if (!step || !(step->beta > worth_it * best.beta || best.kind == Step::Kind::give_up)) continue;
+      best = *step;
+      best_rules = free;
       best_history = history_;
       best_return = most_return;
     }
     history_ = std::move(best_history);
+    rules = best_rules;
+    context_.potential.components = rules.potential.components;
     current_->set_aside_above(best_return);
-    if (best_return < most_return_) gain_ = {current_->size(), beta_of_all, best.beta};
+    if (best_return < first_return) gain_ = {current_->size(), beta_of_all, best.beta};
     most_return_ = best_return;
-    if (most_return_ < 1) rules.select = Select::minimum;
+  }
+
+  // A search from the best bandwidth so far (made anew, or gone on with), and as long as groups of rows end it, again past them. Nothing
+  // where what it finds is not admissible.
+  std::optional<Step> admitting_groups(Step step, FlowRules& rules, bool anew) {
+    std::optional<Step> found;
+    for (;;) {
+      if (anew) {
+        history_.clear();
+        rules.beta_start = std::clamp(step.beta, rules.beta_min, rules.beta_max);
+        context_.potential.components = rules.potential.components;
+        step = descend(rules);
+        if (step.kind == Step::Kind::accept && step.boundary == "edge") return found;
+      }
+      if (!known_at(step.beta)) settle(step.beta);
+      const Probe* known = known_at(step.beta);
+      if (known == nullptr || flow::too_localised(*known, rules)) return found;
+      if (step.kind == Step::Kind::accept && (!found || step.beta > worth_it * found->beta)) found = step;
+      else return found;
+      const std::size_t more = may_admit() && held_down(step) ? groups(*known) : 0;
+      if (more == 0 || rules.potential.components + more > options_.modes / 2) return found;
+      rules.potential.components += more;
+      current_->settle(step.beta);  // probes may have come after it
+      current_->keep_groups(rules.potential.components - 1);
+      anew = true;
+    }
+  }
+
+  // Eigenvalues next to 1, past the components admitted, with nothing near them below: as many groups of rows, but for those that live on
+  // single rows.
+  std::size_t groups(const Probe& probe) const {
+    constexpr double next_to_one = 1e-4, clearly_below = 0.9;
+    const std::vector<double>& values = probe.eigenvalues;
+    std::size_t near = 0;
+    while (near < values.size() && values[near] > 1 - next_to_one) ++near;
+    if (near == values.size() || values[near] > clearly_below) return 0;
+    const std::size_t known = context_.potential.components - 1 + std::min(near, probe.localised);
+    return near > known ? near - known : 0;
   }
 
   // The probe at this bandwidth, if there was one that worked out.
@@ -152,6 +189,11 @@ class Search {
     current_->set_aside_above(most_return_);
     FlowRules at_full = rules();
     Solution solution = current_->solve(at_full.beta_start);
+    if (const std::size_t more = may_admit() && solution.probe.outcome == "wall" ? groups(solution.probe) : 0; more > 0) {
+      at_full.potential.components = context_.potential.components += more;  // groups that smaller samples did not hold
+      solution.probe.outcome.clear();
+      complete(solution.probe, at_full.potential);
+    }
     record(solution.probe);
     const Step step = decide(history_, at_full);
     const bool refused =
@@ -160,7 +202,7 @@ class Search {
         (step.kind == Step::Kind::probe && flow::too_localised(solution.probe, at_full));
     if (refused && !resolved_with_rows_aside(solution, at_full)) {
       Step search = descend(at_full);
-      set_rows_aside(search, at_full);
+      relax(search, at_full);
       return finish(search, at_full);
     }
     const Exponent exponent = fit_exponent(optima_);
@@ -227,6 +269,7 @@ class Search {
     final.columns = columns_ + final.rung->columns();
     final.sweep = std::move(sweep_);
     if (final.solution.probe.aside > 0) final.gain = gain_;
+    final.components = context_.potential.components;
     return final;
   }
 

@@ -27,6 +27,7 @@ struct FinalSolution {
   bool admissible = true;            // an interior minimum, or a bandwidth that was given
   Exponent exponent = {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
   std::optional<AsideGain> gain;
+  std::size_t components = 1;  // that the gap was judged past
   std::size_t passes = 0, full_passes = 0, columns = 0;
 };
 

@@ -35,17 +35,17 @@ void check_values(const Options& o) {
     refuse(fmt::format("`tolerance = {}` is outside (0, 1)", o.tolerance), "1e-5 is the default");
   if (o.precision.empty()) refuse("`precision` names none", "fp32 is the default");
   for (const Precision precision : o.precision) traits(precision);  // throws for what is none
-  if (o.components == 0) refuse("`components = 0`: there is at least one", "1 is the default");
+  if (o.components == 0) refuse("`components = 0`: there is at least one", "leave it out to have them found");
   if (o.threads < 0 || o.threads > Team::most_threads)
     refuse(fmt::format("`threads = {}` is outside [0, {}]", o.threads, Team::most_threads), "0 takes all cores");
 }
 
 // Against each other.
 void check_together(const Options& o) {
-  if (o.components > o.modes)
-    refuse(fmt::format("`components = {}` needs as many modes, and `modes = {}`", o.components, o.modes),
-           fmt::format("the gap past {0} components is that of mode {0}: ask for `modes = {1}` or so", o.components,
-                       o.components + 8));
+  if (o.components && *o.components > o.modes)
+    refuse(fmt::format("`components = {}` needs as many modes, and `modes = {}`", *o.components, o.modes),
+           fmt::format("the gap past {0} components is that of mode {0}: ask for `modes = {1}` or so", *o.components,
+                       *o.components + 8));
   if (o.beta0 && o.beta_max && *o.beta0 > *o.beta_max)
     refuse(fmt::format("`beta0 = {}` is above `beta_max = {}`", *o.beta0, *o.beta_max), "start below the largest bandwidth");
 }

@@ -83,7 +83,7 @@ Model fit_all_rows(PointSource& source, const Options& wishes) {
   Comm single_process;
   PotentialRules potential;
   potential.modes = options.modes;
-  potential.components = std::max<std::size_t>(1, options.components);
+  potential.components = options.components.value_or(1);
   FitContext context{*backend, single_process, source, summary, options, potential, watch};
 
   Model model;
@@ -105,7 +105,7 @@ Model fit_all_rows(PointSource& source, const Options& wishes) {
   const std::string localised = assemble(model, final.solution, *backend, final.rung->points());
   const SolverOutcome outcome = final.solution.spectrum.outcome;
   const std::string pieces =
-      options.beta ? describe_ones(model) : describe_separation(model, final.solution.support, potential.components);
+      options.beta ? describe_ones(model) : describe_separation(model, final.solution.support, final.components);
   for (const std::string& part : {final.verdict, describe_residuals(model, options, outcome), describe_small(model, options),
                                   describe_aside(model, final.gain), localised, pieces, dwarfing})
     if (!part.empty()) model.outcome += (model.outcome.empty() ? "" : "; ") + part;

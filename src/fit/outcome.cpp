@@ -98,7 +98,9 @@ std::string describe_separation(const Model& model, const std::vector<double>& s
     if (support[near] < localised_rows) ++alone;
     ++near;
   }
-  if (near < components || near == model.modes() || model.eigenvalues[near] > clearly_below) return {};
+  if (components > 1)
+    return fmt::format("the rows fall into {} nearly separate components, and the bandwidth is judged past them", components);
+  if (near == 0 || near == model.modes() || model.eigenvalues[near] > clearly_below) return {};
   if (alone == near)
     return fmt::format("{} nearly isolated {} the bandwidth down: leave {} out of the fit (`trim`)", near,
                        near == 1 ? "row holds" : "rows hold", near == 1 ? "it" : "them");

@@ -87,7 +87,7 @@ RungSolver::Solved RungSolver::run(double beta, Purpose purpose) {
   watch.expect(pairs);
 
   Solved solved;
-  const RowRule rule{most_return_, static_cast<std::size_t>(most_aside * static_cast<double>(size())), solves};
+  const RowRule rule{most_return_, most_rows_aside(), solves, kept_.empty() ? nullptr : &kept_};
   solved.m = std::make_unique<DiffusionOperator>(space_, *points_, beta, options.alpha, &watch, start(purpose), rule);
   DiffusionOperator& m = *solved.m;
   if (m.sparse()) {
@@ -176,6 +176,28 @@ Probe RungSolver::settle(double beta) {
   return solved.probe;
 }
 
+void RungSolver::keep_groups(std::size_t modes) {
+  if (!latest_modes_.psi) return;
+  modes = std::min(modes, latest_modes_.psi->columns());
+  std::vector<double> host(size() * modes), mode(size());
+  context_.backend.download(points_.get(), {*latest_modes_.psi, 0, modes}, host.data());
+  kept_.assign(size(), 0);
+  for (std::size_t j = 0; j < modes; ++j) {
+    for (std::size_t i = 0; i < size(); ++i) mode[i] = host[i * modes + j];
+    auto sorted = mode;
+    const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+    std::nth_element(sorted.begin(), middle, sorted.end());
+    double most = 0;
+    for (const double value : mode) most = std::max(most, std::abs(value - *middle));
+    const auto member = [&](double value) { return std::abs(value - *middle) > 0.5 * most; };
+    const auto members = static_cast<std::size_t>(std::count_if(mode.begin(), mode.end(), member));
+    if (members < static_cast<std::size_t>(localised_rows) || members > most_rows_aside()) continue;
+    for (std::size_t i = 0; i < size(); ++i) kept_[i] = static_cast<char>(kept_[i] | (member(mode[i]) ? 1 : 0));
+  }
+}
+
+std::size_t RungSolver::most_rows_aside() const { return static_cast<std::size_t>(most_aside * static_cast<double>(size())); }
+
 bool RungSolver::settled_near(double beta) const { return settled_.psi && std::abs(std::log(beta / settled_.beta)) < 0.1; }
 
 Solution RungSolver::solve(double beta) {
@@ -211,11 +233,18 @@ void RungSolver::start_from(RungSolver& smaller) {
   // psi(x) = sum_j k(x, j) q_j^-alpha psi_j / sum_j k(x, j) q_j^-alpha, up to 1 / lambda, which a span does not see. From fewer rows k is
   // taken at beta / 2: that is an extension at beta and a step of diffusion after it, which averages out the sample's own noise.
   const double beta = (smaller.size() < size() ? 0.5 : 1) * known.beta;
-  const std::size_t columns = psi.columns();
-  auto in = space_.panel(smaller.size(), columns + 1);
+  // Rows that are kept ride along: a row nearer to them than to the others is one.
+  const std::size_t columns = psi.columns(), kept = smaller.kept_.empty() ? 0 : 1;
+  auto in = space_.panel(smaller.size(), columns + 1 + kept);
+  if (kept > 0) {
+    const std::vector<double> flags(smaller.kept_.begin(), smaller.kept_.end());
+    auto flagged = space_.panel(smaller.size(), 1);
+    backend.upload(&from, flags.data(), *flagged);
+    backend.scale_rows(q, *flagged, {*in, columns + 1, 1});
+  }
   space_.combine(q, Eigen::MatrixXd::Identity(1, 1), {*in, columns, 1});
   backend.scale_rows(q, psi, {*in, 0, columns});
-  auto out = space_.panel(size(), columns + 1);
+  auto out = space_.panel(size(), columns + 1 + kept);
   context_.watch.stage("extend", size(), beta, columns);
   context_.watch.pass(static_cast<double>(size()) * static_cast<double>(smaller.size()));
   backend.xgemm(beta, *points_, from, *in, *out, &context_.watch, Precision::tf32);  // a start, no better than its rung
@@ -226,9 +255,15 @@ void RungSolver::start_from(RungSolver& smaller) {
   backend.upload(nullptr, host.data(), *inverse);
   latest_modes_.psi = space_.panel(size(), columns);
   backend.scale_rows(*inverse, {*out, 0, columns}, *latest_modes_.psi);
+  if (kept > 0) {
+    backend.scale_rows(*inverse, {*out, columns + 1, 1}, {*out, columns + 1, 1});
+    backend.download(points_.get(), {*out, columns + 1, 1}, host.data());
+    kept_.assign(size(), 0);
+    for (std::size_t i = 0; i < size(); ++i) kept_[i] = host[i] > 0.5 ? 1 : 0;
+  }
   count_.passes += 1;
   extensions_ += 1;
-  count_.columns += columns + 1;
+  count_.columns += columns + 1 + kept;
 }
 
 }  // namespace fd

@@ -51,6 +51,11 @@ class RungSolver {
   // From here on rows on which a walker stays with a higher probability are set aside, `most_aside` of all at most.
   void set_aside_above(double most_return) { most_return_ = most_return; }
 
+  // Rows of small groups far from all others are not set aside: members of a group are where one of the `modes` leading modes settled last,
+  // which are next to constant on components, differs from its median by more than half of the most it does. A group that could not be
+  // set aside as a whole needs no keeping.
+  void keep_groups(std::size_t modes);
+
   // The potential at beta, from eigenvalues known to a percent or better. Starts from what the last probe or solve left.
   Probe probe(double beta);
   // The eigenpairs at beta, to the tolerance that was asked for.
@@ -73,6 +78,7 @@ class RungSolver {
   Solved run(double beta, Purpose purpose);
   Probe record(const DiffusionOperator& m, double beta, std::chrono::steady_clock::time_point started);
   std::vector<double> supports(Panel& vectors, std::size_t modes);
+  std::size_t most_rows_aside() const;
 
   FitContext& context_;
   std::unique_ptr<CentredSource> source_;
@@ -88,6 +94,7 @@ class RungSolver {
   Modes latest_modes_, settled_;
   double latest_ = std::numeric_limits<double>::infinity();  // what the residuals of the last solve consisted of
   double most_return_ = 1;
+  std::vector<char> kept_;  // rows that are not set aside, in the order of the source; empty: none
 };
 
 // The share of the rows that may be set aside: where more are sparse, sparse is what the data are.

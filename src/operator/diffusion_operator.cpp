@@ -112,7 +112,7 @@ std::vector<double> DiffusionOperator::weights(double alpha, const RowRule& rule
   const std::vector<double> stays = return_probabilities(weight, alpha == 0);
   std::vector<std::size_t> rows;
   for (std::size_t i = 0; i < weight.size(); ++i)
-    if (!(stays[i] <= rule.most_return)) rows.push_back(i);
+    if (!(stays[i] <= rule.most_return) && (rule.keep == nullptr || (*rule.keep)[i] == 0)) rows.push_back(i);
   sparse_ = rows.size() > rule.most_rows && !rule.sparsest_if_more;
   if (sparse_) return weight;
   if (rows.size() > rule.most_rows) {

@@ -25,6 +25,7 @@ struct RowRule {
   double most_return = 1;         // 1: all rows take part
   std::size_t most_rows = 0;      // no more than these
   bool sparsest_if_more = false;  // if there are more: the sparsest of them; otherwise none, and the operator is `sparse`
+  const std::vector<char>* keep = nullptr;  // rows that are not set aside, by source order; null: any may be
 };
 
 class DiffusionOperator final : public Operator {
