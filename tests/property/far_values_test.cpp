@@ -2,7 +2,11 @@
 // refuses by row and column.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
+#include <string>
+#include <vector>
 
 #include <Eigen/Dense>
 
@@ -34,13 +38,27 @@ double true_residual(const Model& model, const DenseDiffusion& dense) {
   return worst;
 }
 
-TEST_P(FarValue, IsHeldOrRefused) {
-  const auto [precision, value, row] = GetParam();
+Dataset with_far_value(double value, std::size_t row) {
   Dataset data = torus(300, 12);
   data.x[row * 12 + 2] = value;
+  return data;
+}
+
+constexpr double beta = 0.5;
+
+// The far row's entries underflow whatever its value: one oracle serves all of them.
+const DenseDiffusion& oracle(std::size_t row) {
+  static std::map<std::size_t, DenseDiffusion> known;
+  if (!known.contains(row)) known[row] = dense_diffusion(with_far_value(1e4, row), beta, Options().alpha, false);
+  return known[row];
+}
+
+TEST_P(FarValue, IsHeldOrRefused) {
+  const auto [precision, value, row] = GetParam();
+  const Dataset data = with_far_value(value, row);
   Options options;
   options.modes = 6;
-  options.beta = 0.5;
+  options.beta = beta;
   options.precision = {precision};
   Model model;
   try {
@@ -48,10 +66,10 @@ TEST_P(FarValue, IsHeldOrRefused) {
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), Failure::input);
     EXPECT_NE(std::string(error.what()).find("row " + std::to_string(row + 1) + ", column 3"), std::string::npos) << error.what();
-    EXPECT_GT(std::abs(value), traits(precision).wide_panels ? 1e12 : 1e12) << "refused, though it can be held: " << error.what();
+    EXPECT_GT(std::abs(value), 1e12) << "refused, though it can be held: " << error.what();
     return;
   }
-  const DenseDiffusion dense = dense_diffusion(data, options.beta.value(), options.alpha, false);
+  const DenseDiffusion& dense = oracle(row);
   const double reported = *std::max_element(model.residuals.begin(), model.residuals.end());
   // what rounding adds: of coordinates, kernel and vectors
   const double rounding = traits(precision).wide_panels ? 1e-11 : traits(precision).row_error;

@@ -69,7 +69,6 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"BlockBeyondRows", [](Options& o) { o.block = 101; }, {"`block = 101`", "100 points"}},
         Refused{"TrimNaN", [](Options& o) { o.trim = nan; }, {"`trim = nan`"}},
         Refused{"TrimHalf", [](Options& o) { o.trim = 0.5; }, {"`trim = 0.5`"}},
-        Refused{"TwoTrims", [](Options& o) { o.trim = 0.1, o.trim_isolated = true; }, {"`trim = 0.1`", "`trim_isolated`"}},
         Refused{"TrimLeavesTooFewForTheModes",
                 [](Options& o) { o.modes = 60, o.trim = 0.45; },
                 {"60 modes", "55 points", "`trim = 0.45`"}}),
