@@ -171,10 +171,10 @@ ChildProcess::~ChildProcess() {
 
 void ChildProcess::report_end() {
   int status = 0;
-  pid_t ended = 0;
-  while ((ended = ::waitpid(child_, &status, 0)) < 0 && errno == EINTR) {
+  pid_t ended = -1;
+  while (child_ > 0 && (ended = ::waitpid(child_, &status, 0)) < 0 && errno == EINTR) {
   }
-  child_ = -1;
+  child_ = -1;  // its number may be another's from now on
   const int signal = ended > 0 && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   if (signal == SIGKILL || signal == SIGTERM)
     throw Error(Failure::memory, fmt::format("reading {} was ended from outside (signal {})", path_, signal),

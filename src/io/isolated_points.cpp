@@ -40,7 +40,7 @@ class WatchedSource final : public PointSource {
 
 void send_texts(const Channel& channel, const std::vector<std::string>& texts) {
   std::string joined;
-  for (const std::string& text : texts) joined.append(text.c_str(), text.size() + 1);  // with its zero
+  for (const std::string& text : texts) joined.append(text.c_str()).push_back(0);  // a zero inside would end it here
   channel.send_text(joined);
 }
 
