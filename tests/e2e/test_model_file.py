@@ -17,13 +17,19 @@ from conftest import PROGRAM
 FIT = ("fit", "points.npy", "--beta", 3, "-k", 4, "--threads", 1, "--quiet")
 
 
+def processor_seconds():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def run(folder, *arguments, environment=None, before=None):
-    start = time.monotonic()
+    """The result, and the processor time of it all: a busy machine or disk is no fault of the program."""
+    start = processor_seconds()
     result = subprocess.run(
-        [PROGRAM, *map(str, arguments)], cwd=folder, capture_output=True, text=True, timeout=60,
+        [PROGRAM, *map(str, arguments)], cwd=folder, capture_output=True, text=True, timeout=120,
         env={**os.environ, **(environment or {})}, preexec_fn=before,
     )
-    return result, time.monotonic() - start
+    return result, processor_seconds() - start
 
 
 @pytest.fixture(scope="module")
