@@ -1,6 +1,6 @@
-// Ctrl-C and SIGTERM. While numbers are computed a signal only raises a flag, which the fit reads several times a second, and
-// the program unwinds in order. While input is opened, which may block for as long as a pipe or a slow disk likes and has left
-// nothing behind yet, a signal ends the program at once.
+// Ctrl-C, SIGTERM and the end of the session (SIGHUP). While numbers are computed a signal only raises a flag, which the fit reads
+// several times a second, and the program unwinds in order. While input is opened, which may block for as long as a pipe or a slow
+// disk likes and has left nothing behind yet, a signal ends the program at once.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace fd::cli {
 
-void catch_interrupts();  // also makes a closed pipe a write error instead of a signal
+void catch_interrupts();  // and a closed pipe or a file past its size limit is a write error, not a signal
 bool interrupt_requested();
 void throw_if_interrupted();  // Error(interrupted)
 

@@ -4,10 +4,12 @@
 #include <memory>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <flashdiffusion/model.hpp>
 
+#include "base/points_checksum.hpp"
 #include "cli/backends.hpp"
 #include "cli/console.hpp"
 #include "cli/exit_status.hpp"
@@ -16,6 +18,7 @@
 #include "cli/read_arguments.hpp"
 #include "cli/validators.hpp"
 #include "cli/verb.hpp"
+#include "fit/kept_points.hpp"
 #include "io/atomic_file.hpp"
 #include "io/open_points.hpp"
 #include "io/write_table.hpp"
@@ -33,7 +36,8 @@ struct Arguments {
 };
 
 constexpr const char* footer =
-    R"(A coordinate is lambda^t psi(x), with psi extended to new points by the same kernel and alpha (Nystroem).
+    R"(A coordinate is lambda^t psi(x), with psi extended to new points by the same kernel and alpha (Nystroem). A row that no fitted point is
+near has no coordinates: it is written as NaN and listed.
 
 Examples:
   flashdiffusion transform model.h5 new.npy -o coordinates.npy
@@ -41,8 +45,34 @@ Examples:
   flashdiffusion transform model.h5 new.csv -o - | head
   flashdiffusion transform small.h5 new.npy --points fitted.npy -o coordinates.npy   # a model made with --no-points)";
 
+// CRC-32 of the one file a model was fitted to; empty where that does not say.
+std::string provenance_crc(const Model& model) {
+  const auto document = nlohmann::json::parse(model.provenance, nullptr, false);
+  const nlohmann::json::json_pointer place("/inputs/0/crc32");
+  if (document.is_discarded() || !document.contains(place) || !document[place].is_string() || document["inputs"].size() != 1)
+    return {};
+  return document[place].get<std::string>();
+}
+
+// Coordinates made with other points than the fitted ones would be wrong without a sign of it.
+void check_fitted_points(const Model& model, PointSource& source, const std::string& path, bool quiet) {
+  if (model.points_checksum != 0) {
+    if (points_checksum(source) == model.points_checksum) return;
+    throw Error(
+        Failure::input,
+        fmt::format("--points {}: its shape is that of the fitted points, its values or the order of its rows are not", path),
+        "give the file the model was fitted to");
+  }
+  // Models of earlier versions know the file's bytes only.
+  const auto inputs = describe_inputs({path});
+  if (!inputs.empty() && !inputs[0].crc32.empty() && inputs[0].crc32 == provenance_crc(model)) return;
+  if (!quiet)
+    remark(fmt::format(
+        "note: this model has no checksum of its points, so whether {} holds them, in their order, was not checked", path));
+}
+
 // The points a model was fitted to, centred as it centred them.
-void restore_points(Model& model, const std::string& path, const ReadOptions& options) {
+void restore_points(Model& model, const std::string& path, const ReadOptions& options, bool quiet) {
   std::unique_ptr<PointSource> source;
   {
     LeaveAtOnce blocking;
@@ -53,16 +83,24 @@ void restore_points(Model& model, const std::string& path, const ReadOptions& op
                 fmt::format("--points {}: {} rows and {} columns, but the model was fitted to {} rows and {} columns", path,
                             source->rows(), source->dimension(), model.n, model.dimension),
                 "give the file the model was fitted to");
-  model.points = Table(model.n, model.dimension, traits(model.precision).wide_panels);
-  const std::size_t piece = std::max<std::size_t>(1, (std::size_t{1} << 20) / model.dimension);
-  std::vector<double> rows(piece * model.dimension);
-  for (std::size_t first = 0; first < model.n; first += piece) {
-    const std::size_t count = std::min(piece, model.n - first);
-    source->read(first, count, rows.data());
-    for (std::size_t i = 0; i < count; ++i)
-      for (std::size_t j = 0; j < model.dimension; ++j)
-        model.points.set(first + i, j, rows[i * model.dimension + j] - model.mean.at(j));
-  }
+  check_fitted_points(model, *source, path, quiet);
+  model.points = kept_points(*source, model.mean, model.beta, traits(model.precision).wide_panels);
+}
+
+// Counted from 1, as in all messages.
+std::vector<std::size_t> rows_without_coordinates(const Table& coordinates) {
+  std::vector<std::size_t> rows;
+  for (std::size_t i = 0; coordinates.columns() > 0 && i < coordinates.rows(); ++i)
+    if (std::isnan(coordinates(i, 0))) rows.push_back(i + 1);
+  return rows;
+}
+
+std::string describe_unreachable(const std::vector<std::size_t>& rows, std::size_t of) {
+  const std::size_t shown = std::min<std::size_t>(rows.size(), 12);
+  return fmt::format(
+      "note: {} of {} rows {} beyond the kernel's reach of every fitted point, and {} coordinates are NaN: {} {}{}", rows.size(),
+      of, rows.size() == 1 ? "is" : "are", rows.size() == 1 ? "its" : "their", rows.size() == 1 ? "row" : "rows",
+      fmt::join(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(shown), ", "), shown < rows.size() ? ", ..." : "");
 }
 
 int run(const Arguments& arguments) {
@@ -93,7 +131,7 @@ int run(const Arguments& arguments) {
                 fmt::format("{}: points of {} columns, but {} was fitted to points of {}", arguments.points.front(),
                             fresh->dimension(), arguments.model, model.dimension),
                 "give points with the columns of the fit, in the same order");
-  if (!arguments.fitted.empty()) restore_points(model, arguments.fitted, arguments.read.options());
+  if (!arguments.fitted.empty()) restore_points(model, arguments.fitted, arguments.read.options(), arguments.quiet);
   else if (model.points.empty())
     throw Error(Failure::misuse, fmt::format("{} was written with --no-points", arguments.model),
                 "add --points FILE, the file the model was fitted to");
@@ -111,19 +149,22 @@ int run(const Arguments& arguments) {
   throw_if_interrupted();
   if (to_stdout) write_csv(coordinates, fresh->row_names(), [](std::string_view text) { print_result(std::string(text)); });
   else write_table(coordinates, arguments.output, fresh->row_names());
+  const std::vector<std::size_t> unreachable = rows_without_coordinates(coordinates);
+  if (!unreachable.empty() && !arguments.quiet) remark(describe_unreachable(unreachable, coordinates.rows()));
 
   if (arguments.json) {
-    const nlohmann::ordered_json document = {{"rows", coordinates.rows()},
-                                             {"modes", coordinates.columns()},
-                                             {"time", arguments.time},
-                                             {"model", arguments.model},
-                                             {"output", arguments.output}};
+    const nlohmann::ordered_json document = {{"rows", coordinates.rows()}, {"modes", coordinates.columns()},
+                                             {"time", arguments.time},     {"unreachable_rows", unreachable},
+                                             {"model", arguments.model},   {"output", arguments.output}};
     print_result(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   } else if (!arguments.quiet && !to_stdout) {
     print_result(fmt::format("{} rows of {} coordinates at time {:g} written to {}\n", coordinates.rows(), coordinates.columns(),
                              arguments.time, arguments.output));
   }
-  return done;
+  if (unreachable.size() < coordinates.rows()) return done;
+  complain("every row is beyond the kernel's reach of the fitted points: there are no coordinates",
+           fmt::format("{} holds NaN alone; were the points scaled as those of the fit?", arguments.output));
+  return numbers;
 }
 
 }  // namespace

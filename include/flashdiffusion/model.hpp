@@ -40,16 +40,17 @@ struct Model {
   std::size_t dimension = 0;
   Precision precision = Precision::fp32;
   bool converged = false;
-  std::string outcome;              // one sentence: what the numbers are worth
-  double perron = 1;                // the trivial eigenvalue
-  double perron_residual = 0;       // |M v0 - v0|: the kernel's arithmetic error, measured
-  std::vector<double> eigenvalues;  // nontrivial, descending
-  std::vector<double> residuals;    // |Mv - lambda v| of each, measured
-  Table psi;                        // n × modes, right eigenvectors of P; sum_i pi_i psi_i^2 = 1, largest entry positive
-  std::vector<double> q, d;         // kernel mass and degree
-  std::vector<double> mean;         // the origin: of the input columns, or their medians where a few rows dwarf the rest
-  Table points;                     // n × dimension, origin subtracted; empty when the fit was told not to keep them
-  std::vector<std::string> names;   // of the rows, where the source had them
+  std::string outcome;                // one sentence: what the numbers are worth
+  double perron = 1;                  // the trivial eigenvalue
+  double perron_residual = 0;         // |M v0 - v0|: the kernel's arithmetic error, measured
+  std::vector<double> eigenvalues;    // nontrivial, descending
+  std::vector<double> residuals;      // |Mv - lambda v| of each, measured
+  Table psi;                          // n × modes, right eigenvectors of P; sum_i pi_i psi_i^2 = 1, largest entry positive
+  std::vector<double> q, d;           // kernel mass and degree
+  std::vector<double> mean;           // the origin: of the input columns, or their medians where a few rows dwarf the rest
+  Table points;                       // n × dimension, origin subtracted; empty when the fit was told not to keep them
+  std::vector<std::string> names;     // of the rows, where the source had them
+  std::uint64_t points_checksum = 0;  // of the values of the points, row after row; 0: not known
   std::vector<Probe> sweep;
   // beta ~ n^exponent over the rungs of the ladder (Singer: 2 / (d + 4) to 2 / (d + 6)); NaN for fewer than two, its standard error for
   // fewer than three.
@@ -66,16 +67,23 @@ struct Model {
   // Rows that took no part in the fit and were placed by extension: those of degree zero, counted from 0.
   std::vector<std::size_t> rows_aside() const;
 
-  // Diffusion coordinates lambda^time psi of new points, m × modes: the Nyström extension with the same alpha.
+  // Diffusion coordinates lambda^time psi of new points, m × modes: the Nyström extension with the same alpha. A point beyond the
+  // kernel's reach of every fitted one has no coordinates: its row is NaN.
+  //
+  // time: finite, zero or above; anything else is misuse. A power of an eigenvalue that is not positive (rounding leaves some just
+  // below 0) exists for whole times only; at other times that coordinate is 0, and a note to the observer says so.
   std::vector<float> transform(PointsView fresh, double time = 1) const;
   Table transform(PointSource& fresh, double time, const Options& options) const;
 
-  // Coordinates of the fitted points themselves.
+  // Coordinates of the fitted points themselves, at times as above.
   Table embedding(double time = 1) const;
 };
 
 // The model file (HDF5). Files appear whole, by rename, or not at all.
 void save_model(const Model& model, const std::string& path);
-Model load_model(const std::string& path, bool with_arrays = true);  // false: attributes, spectrum and sweep only
+// with_arrays false: attributes, spectrum and sweep only. A file that is not what save_model writes throws Error(input): cut short, changed
+// bits, shapes or values that contradict each other. In a process with one thread the HDF5 library meets the file in a child process first,
+// so that a crash of it is an error too.
+Model load_model(const std::string& path, bool with_arrays = true);
 
 }  // namespace fd

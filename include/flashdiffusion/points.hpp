@@ -11,7 +11,7 @@
 
 namespace fd {
 
-// Rows in the caller's memory; not owned. float or double.
+// Rows in the caller's memory; not owned. float or double. fit and transform refuse a null pointer to rows (misuse).
 class PointsView {
  public:
   PointsView() = default;

@@ -13,7 +13,9 @@
 #include "fit/bandwidth_search.hpp"
 #include "fit/centred_source.hpp"
 #include "fit/check_options.hpp"
+#include "fit/checksummed_source.hpp"
 #include "fit/forecast.hpp"
+#include "fit/kept_points.hpp"
 #include "fit/outcome.hpp"
 #include "fit/resources.hpp"
 #include "fit/right_eigenvectors.hpp"
@@ -36,15 +38,6 @@ std::string assemble(Model& model, Solution& solution, Backend& backend, const P
   model.q = std::move(solution.q);
   model.d = std::move(solution.d);
   return localised;
-}
-
-Table centred_table(PointSource& source, const std::vector<double>& mean, bool wide) {
-  Table table(source.rows(), source.dimension(), wide);
-  in_pieces(source, [&](std::size_t first, std::size_t count, const double* rows) {
-    for (std::size_t i = 0; i < count; ++i)
-      for (std::size_t c = 0; c < source.dimension(); ++c) table.set(first + i, c, rows[i * source.dimension() + c] - mean[c]);
-  });
-  return table;
 }
 
 constexpr std::size_t worth_forecasting = 8192;  // rows: below, a fit is over before it has been measured
@@ -112,7 +105,8 @@ Model fit_all_rows(PointSource& source, const Options& wishes) {
   model.converged = outcome == SolverOutcome::converged && final.admissible && trustworthy(model);
   final.rung.reset();
   const bool aside = !model.rows_aside().empty();
-  if (options.keep_points || aside) model.points = centred_table(source, summary.mean, traits(model.precision).wide_panels);
+  if (options.keep_points || aside)
+    model.points = kept_points(source, summary.mean, model.beta, traits(model.precision).wide_panels);
   if (aside) place_aside(model, source, options, watch);
   if (!options.keep_points) model.points = Table();
   model.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
@@ -120,9 +114,7 @@ Model fit_all_rows(PointSource& source, const Options& wishes) {
   return model;
 }
 
-}  // namespace
-
-Model fit(PointSource& source, const Options& wishes) {
+Model fit_or_trim(PointSource& source, const Options& wishes) {
   const Options options = checked_options(wishes, source.rows());
   require_memory(source.rows(), source.dimension(), options);
   const auto started = std::chrono::steady_clock::now();
@@ -142,6 +134,15 @@ Model fit(PointSource& source, const Options& wishes) {
   place_rows(model, source, left_out, options, watch);
   model.names = source.row_names();
   model.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+  return model;
+}
+
+}  // namespace
+
+Model fit(PointSource& source, const Options& options) {
+  ChecksummedSource watched(source);
+  Model model = fit_or_trim(watched, options);
+  model.points_checksum = watched.checksum();
   return model;
 }
 

@@ -3,7 +3,9 @@
 // nothing is divided by lambda.
 #include "fit/nystrom.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include <flashdiffusion/error.hpp>
@@ -14,11 +16,73 @@
 #include "fit/progress_watch.hpp"
 
 namespace fd {
+namespace {
+
+void check_time(double time) {
+  if (!(time >= 0) || !std::isfinite(time))
+    throw Error(Failure::misuse, "the diffusion time is " + std::to_string(time) + ": it must be finite, zero or above",
+                "1 is the default");
+}
+
+// Whether lambda^time exists.
+bool has_power(double lambda, double time) { return lambda > 0 || time == std::floor(time); }
+
+// lambda^(time - less); 0 where lambda^time does not exist, and where lambda = 0 would be divided by.
+double scale_of(double lambda, double time, double less) {
+  if (!has_power(lambda, time) || (lambda == 0 && time < less)) return 0;
+  return std::pow(lambda, time - less);
+}
+
+void note_missing_powers(const Model& model, double time, const Options& options) {
+  if (options.observer == nullptr) return;
+  std::size_t missing = 0;
+  for (const double lambda : model.eigenvalues) missing += has_power(lambda, time) ? 0 : 1;
+  if (missing > 0)
+    options.observer->note(
+        std::to_string(missing) + " of " + std::to_string(model.modes()) +
+        " eigenvalues are not positive and have no power at a time that is not whole: these coordinates are 0");
+}
+
+// A model is plain data, so its arrays need not be there.
+void check_arrays(const Model& model) {
+  const bool whole = model.psi.rows() == model.n && model.psi.columns() == model.modes() && model.q.size() == model.n &&
+                     model.d.size() == model.n && model.mean.size() == model.dimension;
+  if (!whole) throw Error(Failure::misuse, "this model has no arrays, or they contradict its sizes", "load it with its arrays");
+}
+
+// The smallest box around the fitted points, and which points lie so far from it that no fitted point is in the kernel's reach:
+// exp(-beta |x - z|^2) underflows in fp64 too. Such rows never reach the back-end, whose panels they would spoil for their neighbours.
+class Reach {
+ public:
+  Reach(const Table& points, double beta) : beta_(beta), low_(points.columns()), high_(points.columns()) {
+    for (std::size_t c = 0; c < points.columns(); ++c) {
+      low_[c] = high_[c] = points(0, c);
+      for (std::size_t i = 1; i < points.rows(); ++i) {
+        low_[c] = std::min(low_[c], points(i, c));
+        high_[c] = std::max(high_[c], points(i, c));
+      }
+    }
+  }
+  bool holds(const double* row) const {
+    constexpr double underflow = 745;
+    double squared = 0;
+    for (std::size_t c = 0; c < low_.size(); ++c) squared += std::pow(std::max({low_[c] - row[c], row[c] - high_[c], 0.0}), 2);
+    return beta_ * squared <= underflow;
+  }
+
+ private:
+  double beta_;
+  std::vector<double> low_, high_;
+};
+
+}  // namespace
 
 Table Model::embedding(double time) const {
+  check_time(time);
+  check_arrays(*this);
   Table out(n, modes(), psi.wide());
   for (std::size_t j = 0; j < modes(); ++j) {
-    const double scale = std::pow(eigenvalues[j], time);
+    const double scale = scale_of(eigenvalues[j], time, 0);
     for (std::size_t i = 0; i < n; ++i) out.set(i, j, scale * psi(i, j));
   }
   return out;
@@ -40,6 +104,11 @@ Table extend(const Model& model, PointSource& fresh, double time, const Options&
                 "the points have " + std::to_string(fresh.dimension()) + " columns, the model was fitted to " +
                     std::to_string(model.dimension),
                 "use the same columns in the same order as in the fit");
+  check_time(time);
+  check_arrays(model);
+  if (model.points.rows() != model.n || model.points.columns() != model.dimension)
+    throw Error(Failure::misuse, "the model's points are not n × dimension", "load it again");
+  note_missing_powers(model, time, options);
   ProgressWatch watch(options.observer);
   auto backend = make_backend({options.backend, options.isa, options.threads});
   const std::size_t k = model.modes(), n = model.n, m = fresh.rows();
@@ -65,46 +134,54 @@ Table extend(const Model& model, PointSource& fresh, double time, const Options&
   }
   backend->upload(z.get(), host.data(), *w);
 
+  std::vector<double> scale(k);
+  for (std::size_t j = 0; j < k; ++j) scale[j] = scale_of(model.eigenvalues[j], time, 1);
+  const Reach reach(model.points, model.beta);
   Table out(m, k, model.psi.wide());
   // fresh points in pieces, so that a file larger than memory can be transformed
   const std::size_t piece = std::max<std::size_t>(1, std::min<std::size_t>(m, 200000));
   for (std::size_t first = 0; first < m; first += piece) {
-    std::vector<std::size_t> rows(std::min(piece, m - first));
-    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = first + i;
-    CentredSource x_source(fresh, moved, rows);
-    in_pieces(x_source, [&](std::size_t at, std::size_t count, const double* values) {
+    std::vector<std::size_t> all(std::min(piece, m - first)), near;
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = first + i;
+    CentredSource all_source(fresh, moved, all);
+    in_pieces(all_source, [&](std::size_t at, std::size_t count, const double* values) {
       for (std::size_t i = 0; i < count * model.dimension; ++i)
         if (!std::isfinite(values[i]))
           throw Error(Failure::input,
                       "a value that is not finite in row " + std::to_string(first + at + i / model.dimension + 1) + ", column " +
                           std::to_string(i % model.dimension + 1) + " (counted from 1)",
                       "remove this row or fill it in");
+      for (std::size_t i = 0; i < count; ++i)
+        if (reach.holds(values + i * model.dimension)) near.push_back(first + at + i);
     });
-    const auto x = backend->load(x_source, model.precision);
-    auto y = backend->panel(rows.size(), k + 1, model.precision);
-    watch.pass(static_cast<double>(rows.size()) * static_cast<double>(n));
-    backend->xgemm(model.beta, *x, *z, *w, *y, &watch);
-    host.resize(rows.size() * (k + 1));
-    backend->download(x.get(), *y, host.data());
-    for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::vector<char> placed(all.size(), 0);
+    if (!near.empty()) {
+      CentredSource x_source(fresh, moved, near);
+      const auto x = backend->load(x_source, model.precision);
+      auto y = backend->panel(near.size(), k + 1, model.precision);
+      watch.pass(static_cast<double>(near.size()) * static_cast<double>(n));
+      backend->xgemm(model.beta, *x, *z, *w, *y, &watch);
+      host.resize(near.size() * (k + 1));
+      backend->download(x.get(), *y, host.data());
+    }
+    for (std::size_t i = 0; i < near.size(); ++i) {
       const double* row = host.data() + i * (k + 1);
-      // beyond the kernel's reach of every fitted point: no neighbour, so no coordinate
-      if (!(row[0] > 1e-30) && unreachable != nullptr) {
-        unreachable->push_back(first + i);
-        continue;
-      }
-      if (!(row[0] > 1e-30))
-        throw Error(Failure::input,
-                    "row " + std::to_string(first + i + 1) + " is too far from every fitted point: its kernel row underflows",
-                    "remove it, or fit with a smaller beta");
-      for (std::size_t j = 0; j < k; ++j) out.set(first + i, j, std::pow(model.eigenvalues[j], time - 1) * row[1 + j] / row[0]);
+      if (!(row[0] > 1e-30)) continue;
+      placed[near[i] - first] = 1;
+      for (std::size_t j = 0; j < k; ++j) out.set(near[i], j, scale[j] * row[1 + j] / row[0]);
+    }
+    // beyond the kernel's reach of every fitted point: no neighbour, so no coordinate
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (placed[i] != 0) continue;
+      for (std::size_t j = 0; j < k; ++j) out.set(first + i, j, std::numeric_limits<double>::quiet_NaN());
+      if (unreachable != nullptr) unreachable->push_back(first + i);
     }
   }
   return out;
 }
 
 Table Model::transform(PointSource& fresh, double time, const Options& options) const {
-  return extend(*this, fresh, time, options, nullptr);
+  return extend(*this, fresh, time, options);
 }
 
 std::vector<float> Model::transform(PointsView fresh, double time) const {

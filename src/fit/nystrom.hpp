@@ -8,8 +8,9 @@
 
 namespace fd {
 
-// lambda^time psi at `fresh`. A row beyond the kernel's reach of every fitted point is an error, or, where `unreachable` is given, named
-// there and left at zero.
-Table extend(const Model& model, PointSource& fresh, double time, const Options& options, std::vector<std::size_t>* unreachable);
+// lambda^time psi at `fresh`. A row beyond the kernel's reach of every fitted point is NaN, and named in `unreachable` where that is
+// given.
+Table extend(const Model& model, PointSource& fresh, double time, const Options& options,
+             std::vector<std::size_t>* unreachable = nullptr);
 
 }  // namespace fd

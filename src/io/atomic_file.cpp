@@ -4,10 +4,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <random>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,15 +17,26 @@
 namespace fd {
 namespace {
 
-std::atomic<unsigned> made{0};  // two files of one process may go to the same name
+// Where writing to `path` arrives: links are followed one by one, so that the last may lead to a file that is not there yet.
+std::string link_target(std::string path) {
+  constexpr int most_links = 40;  // as the kernel allows
+  std::error_code unknown;
+  for (int links = 0; std::filesystem::is_symlink(path, unknown); ++links) {
+    const std::filesystem::path target = std::filesystem::read_symlink(path, unknown);
+    if (unknown || links == most_links) throw system_error("write", path, unknown ? unknown.value() : ELOOP);
+    path = (std::filesystem::path(path).parent_path() / target).string();  // an absolute target stands for itself
+  }
+  return path;
+}
+
+std::string random_name() {
+  std::random_device entropy;
+  return fmt::format("{:08x}{:08x}", entropy(), entropy());
+}
 
 }  // namespace
 
-AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
-  std::error_code ignored;
-  // A link is followed: its target is replaced, not the link.
-  if (std::filesystem::is_symlink(path_, ignored))
-    if (const auto target = std::filesystem::canonical(path_, ignored); !ignored) path_ = target.string();
+AtomicFile::AtomicFile(std::string path) : path_(link_target(std::move(path))) {
   struct stat status = {};
   if (::stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
     if (S_ISDIR(status.st_mode)) throw system_error("write", path_, EISDIR);
@@ -47,7 +58,19 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
   if (::access(folder.c_str(), W_OK | X_OK) != 0) throw system_error("write to folder", folder, errno);
   if (name.size() > 255) throw system_error("write", path_, ENAMETOOLONG);
   if (name.size() > 200) name.resize(200);  // the temporary name must fit in 255 too
-  temporary_ = fmt::format("{}/.{}.{}.{}.tmp", folder, name, ::getpid(), made.fetch_add(1));
+  make_temporary(folder, name);
+}
+
+void AtomicFile::make_temporary(const std::string& folder, const std::string& name) {
+  // What is to replace a file may hold what only some may read: nobody else may until it has that file's mode.
+  const mode_t mode = ::access(path_.c_str(), F_OK) == 0 ? 0600 : 0666;
+  int file = -1;
+  do {
+    temporary_ = fmt::format("{}/.{}.{}.tmp", folder, name, random_name());
+    file = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+  } while (file < 0 && errno == EEXIST);
+  if (file < 0) throw system_error("write to folder", folder, errno);
+  ::close(file);
 }
 
 AtomicFile::~AtomicFile() {
@@ -58,6 +81,13 @@ void AtomicFile::commit() {
   // Data before name: after a power cut the name must not stand for an empty file.
   const int file = ::open(temporary_.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) throw system_error("write", path_, errno);
+  struct stat replaced = {}, now = {};
+  if (::stat(path_.c_str(), &replaced) == 0 && ::fstat(file, &now) == 0) {
+    // Another owner only where that is allowed; the mode last, since a change of owner may take bits from it.
+    if (replaced.st_uid != now.st_uid || replaced.st_gid != now.st_gid) [[maybe_unused]]
+      const int refused = ::fchown(file, replaced.st_uid, replaced.st_gid);
+    ::fchmod(file, replaced.st_mode & 07777);
+  }
   const int failed = ::fsync(file) != 0 && errno != EINVAL && errno != EROFS ? errno : 0;
   ::close(file);
   if (failed != 0) throw system_error("write", path_, failed);

@@ -11,7 +11,7 @@
 namespace fd {
 
 void reserve_space(const std::string& temporary, const std::string& path, std::uint64_t bytes) {
-  // Past the process limit a write would end the program by a signal.
+  // Past the process limit a write would end a program that does not ignore SIGXFSZ.
   rlimit limit = {};
   if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && bytes > limit.rlim_cur)
     throw system_error("write", path, EFBIG);

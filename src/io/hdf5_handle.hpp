@@ -31,10 +31,13 @@ class Hdf5 {
   Close close_ = nullptr;
 };
 
-// No messages from HDF5 while it lives.
+// No messages from HDF5 while it lives; made before anything else is asked of HDF5.
 class Hdf5Silence {
  public:
   Hdf5Silence() {
+    // HDF5 closes at exit what is still open. After a write that failed that crashes, and there is nothing to close: every identifier
+    // has an owner here.
+    [[maybe_unused]] static const herr_t no_exit_handler = H5dont_atexit();
     H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   }

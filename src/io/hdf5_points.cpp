@@ -12,6 +12,7 @@
 #include "io/bytes.hpp"
 #include "io/hdf5_dataset.hpp"
 #include "io/hdf5_sparse.hpp"
+#include "io/isolated_points.hpp"
 #include "io/npy_header.hpp"
 
 namespace fd {
@@ -203,8 +204,10 @@ class Hdf5Source final : public PointSource {
 }  // namespace
 
 std::unique_ptr<PointSource> open_hdf5_points(const std::string& path, const std::string& dataset) {
-  const Hdf5Silence silence;
-  return std::make_unique<Hdf5Source>(path, dataset);
+  return isolated_points(path, [&]() -> std::unique_ptr<PointSource> {
+    const Hdf5Silence silence;
+    return std::make_unique<Hdf5Source>(path, dataset);
+  });
 }
 
 }  // namespace fd

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <flashdiffusion/error.hpp>
 
@@ -26,6 +27,7 @@ Hdf5Reader::Hdf5Reader(const std::string& path) : path_(path) {
   unsigned char start[8] = {};
   const FileBytes bytes(path);
   if (bytes.size() == 0) throw Error(Failure::input, fmt::format("{} is empty (0 bytes)", path), "write it again");
+  bytes_ = bytes.size();
   bytes.read(0, static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), sizeof start)), start);
   if (!std::equal(start, start + sizeof start, signature))
     throw Error(Failure::input, fmt::format("{} is not an HDF5 file", path), "name a model file that fit wrote");
@@ -69,6 +71,8 @@ std::string Hdf5Reader::text_attribute(const std::string& object, const std::str
   if (!space || !type || H5Sget_simple_extent_npoints(space) != 1 || H5Tget_class(type) != H5T_STRING)
     damaged("attribute " + name);
   if (H5Tis_variable_str(type) <= 0) {
+    constexpr std::size_t longest = 1 << 16;  // of an attribute that lies in its object's header
+    if (H5Tget_size(type) > longest) damaged("attribute " + name);
     std::string value(H5Tget_size(type), '\0');
     if (H5Aread(found, type, value.data()) < 0) damaged("attribute " + name);
     return value.substr(0, value.find('\0'));
@@ -96,28 +100,50 @@ std::vector<std::uint64_t> Hdf5Reader::shape(const std::string& path) const {
   return {extents.begin(), extents.end()};
 }
 
+void Hdf5Reader::expect_shape(const std::string& path, const std::vector<std::uint64_t>& wanted) const {
+  const auto found = shape(path);
+  if (found != wanted)
+    damaged(fmt::format("{} has the shape ({}), not ({})", path, fmt::join(found, ", "), fmt::join(wanted, ", ")));
+}
+
+// Elements of a dataset, once its shape has been held against the bytes that are stored for it.
+std::size_t Hdf5Reader::stored_count(const std::string& path, hid_t dataset) const {
+  constexpr std::uint64_t most_packed = 1100;  // deflate makes at most 1032 bytes of one
+  const std::size_t count = count_of(shape(path));
+  const Hdf5 type(H5Dget_type(dataset), H5Tclose), creation(H5Dget_create_plist(dataset), H5Pclose);
+  const std::uint64_t size = type ? H5Tget_size(type) : 0, stored = H5Dget_storage_size(dataset);
+  if (!creation || size == 0 || stored > bytes_) damaged(path);
+  const std::uint64_t room = H5Pget_nfilters(creation) > 0
+                                 ? std::min(stored, std::numeric_limits<std::uint64_t>::max() / most_packed) * most_packed
+                                 : stored;
+  if (count > room / size) damaged(fmt::format("{} claims {} values, but only {} bytes are there", path, count, stored));
+  return count;
+}
+
 void Hdf5Reader::read(const std::string& path, hid_t dataset, hid_t memory, void* out) const {
   if (H5Dread(dataset, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, out) < 0) damaged(path + " cannot be read");
 }
 
 std::vector<double> Hdf5Reader::reals(const std::string& path) const {
-  std::vector<double> values(count_of(shape(path)));
-  if (!values.empty()) read(path, open(path), H5T_NATIVE_DOUBLE, values.data());
+  const Hdf5 dataset = open(path);
+  std::vector<double> values(stored_count(path, dataset));
+  if (!values.empty()) read(path, dataset, H5T_NATIVE_DOUBLE, values.data());
   return values;
 }
 
 std::vector<std::int64_t> Hdf5Reader::integers(const std::string& path) const {
-  std::vector<std::int64_t> values(count_of(shape(path)));
-  if (!values.empty()) read(path, open(path), H5T_NATIVE_INT64, values.data());
+  const Hdf5 dataset = open(path);
+  std::vector<std::int64_t> values(stored_count(path, dataset));
+  if (!values.empty()) read(path, dataset, H5T_NATIVE_INT64, values.data());
   return values;
 }
 
 std::vector<std::string> Hdf5Reader::texts(const std::string& path) const {
-  std::vector<std::string> values(count_of(shape(path)));
   const Hdf5 dataset = open(path);
   const Hdf5 type(H5Dget_type(dataset), H5Tclose);
   if (!type || H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) != 0)
     damaged(path + " does not hold text of fixed length");
+  std::vector<std::string> values(stored_count(path, dataset));
   const std::size_t width = H5Tget_size(type);
   std::string padded(width * values.size(), '\0');
   if (!values.empty()) read(path, dataset, type, padded.data());
@@ -130,8 +156,9 @@ std::vector<std::string> Hdf5Reader::texts(const std::string& path) const {
 
 Table Hdf5Reader::table(const std::string& path) const {
   const auto extents = shape(path);
-  if (extents.size() != 2 || count_of(extents) == std::numeric_limits<std::size_t>::max()) damaged(path + " is not a table");
+  if (extents.size() != 2) damaged(path + " is not a table");
   const Hdf5 dataset = open(path);
+  stored_count(path, dataset);
   const Hdf5 type(H5Dget_type(dataset), H5Tclose);
   const bool narrow = type && H5Tget_class(type) == H5T_FLOAT && H5Tget_size(type) <= 4;
   Table table(extents[0], extents[1], !narrow);

@@ -1,5 +1,6 @@
 // Reads named attributes and arrays of an HDF5 file. What is missing, of another shape or unreadable throws Error(input) that
-// names file and place. Knows nothing of models.
+// names file and place. Shapes are compared with what the file really stores before memory is taken for them, so a file cannot claim
+// arrays it does not hold. Knows nothing of models.
 #pragma once
 
 #include <cstdint>
@@ -23,18 +24,22 @@ class Hdf5Reader {
 
   bool has(const std::string& path) const;
   std::vector<std::uint64_t> shape(const std::string& path) const;
+  // Throws unless the dataset has this shape.
+  void expect_shape(const std::string& path, const std::vector<std::uint64_t>& wanted) const;
   std::vector<double> reals(const std::string& path) const;
   std::vector<std::int64_t> integers(const std::string& path) const;
   std::vector<std::string> texts(const std::string& path) const;  // fixed length; a scalar is a column of one
   Table table(const std::string& path) const;                     // float where it is stored so, double otherwise
+  [[noreturn]] void damaged(const std::string& where) const;
 
  private:
   Hdf5 open(const std::string& path) const;
+  std::size_t stored_count(const std::string& path, hid_t dataset) const;
   void read(const std::string& path, hid_t dataset, hid_t memory, void* out) const;
-  [[noreturn]] void damaged(const std::string& where) const;
 
   Hdf5Silence silence_;
   std::string path_;
+  std::uint64_t bytes_ = 0;
   Hdf5 file_;
 };
 

@@ -18,7 +18,7 @@ Hdf5 string_type(std::size_t size) {
   Hdf5 type(H5Tcopy(H5T_C_S1), H5Tclose);
   H5Tset_size(type, size);
   H5Tset_cset(type, H5T_CSET_UTF8);
-  if (size != H5T_VARIABLE) H5Tset_strpad(type, H5T_STR_NULLPAD);
+  H5Tset_strpad(type, H5T_STR_NULLPAD);
   return type;
 }
 
@@ -108,9 +108,8 @@ void Hdf5Writer::write_attribute(const std::string& object, const std::string& n
 }
 
 void Hdf5Writer::attribute(const std::string& object, const std::string& name, const std::string& value) {
-  const Hdf5 type = string_type(H5T_VARIABLE);
-  const char* characters = value.c_str();
-  write_attribute(object, name, type, type, &characters);
+  const Hdf5 type = string_type(std::max<std::size_t>(1, value.size()));
+  write_attribute(object, name, type, type, value.c_str());  // an empty text is one zero
 }
 void Hdf5Writer::attribute(const std::string& object, const std::string& name, double value) {
   write_attribute(object, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, &value);

@@ -15,7 +15,8 @@ class Hdf5Writer {
   // `shown` is the name in messages; `bytes` a bound on the arrays to come, reserved on the disk.
   Hdf5Writer(const std::string& file, std::string shown, std::uint64_t bytes);
 
-  // Attributes of `object` ("/" or a dataset written before). Text is of variable length, so that readers see a string.
+  // Attributes of `object` ("/" or a dataset written before). Text is UTF-8 of fixed length, as everywhere in the file: a heap of strings
+  // has no checksums, and one changed bit in it crashes readers.
   void attribute(const std::string& object, const std::string& name, const std::string& value);
   void attribute(const std::string& object, const std::string& name, double value);
   void attribute(const std::string& object, const std::string& name, std::int64_t value);

@@ -1,6 +1,7 @@
 // The model file: what is where in it, written and read. One function a direction; the two read like one table.
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <new>
@@ -13,8 +14,11 @@
 #include <flashdiffusion/model.hpp>
 
 #include "io/atomic_file.hpp"
+#include "io/child_process.hpp"
+#include "io/file_seal.hpp"
 #include "io/hdf5_reader.hpp"
 #include "io/hdf5_writer.hpp"
+#include "io/model_check.hpp"
 
 namespace fd {
 namespace {
@@ -40,20 +44,6 @@ constexpr CountColumn count_columns[] = {
     {"n", &Probe::n}, {"localised", &Probe::localised}, {"aside", &Probe::aside}, {"passes", &Probe::passes}};
 
 std::int64_t signed_count(std::uint64_t count) { return static_cast<std::int64_t>(count); }
-
-// The first thing in a model that contradicts its own sizes; empty where all fits together. Arrays may be absent.
-std::string contradiction(const Model& model) {
-  const auto differs = [](std::size_t there, std::size_t wanted) { return there != 0 && there != wanted; };
-  if (model.residuals.size() != model.modes()) return "residuals and eigenvalues differ in number";
-  if (differs(model.q.size(), model.n)) return "q has another length than n";
-  if (differs(model.d.size(), model.n)) return "d has another length than n";
-  if (differs(model.names.size(), model.n)) return "names are not one a row";
-  if (differs(model.mean.size(), model.dimension)) return "mean has another length than the dimension";
-  if (!model.psi.empty() && (model.psi.rows() != model.n || model.psi.columns() != model.modes())) return "psi is not n × modes";
-  if (!model.points.empty() && (model.points.rows() != model.n || model.points.columns() != model.dimension))
-    return "points are not n × dimension";
-  return {};
-}
 
 void write_table_to(Hdf5Writer& out, const std::string& path, const Table& table) {
   table.visit([&](const auto& values) { out.array(path, {table.rows(), table.columns()}, values.data()); });
@@ -120,6 +110,14 @@ std::vector<Probe> read_sweep(const Hdf5Reader& in, const std::string& path) {
   return sweep;
 }
 
+std::uint64_t checksum_from(const Hdf5Reader& in, const std::string& digits) {
+  std::uint64_t value = 0;
+  const char* end = digits.data() + digits.size();
+  if (const auto [rest, code] = std::from_chars(digits.data(), end, value, 16); code != std::errc() || rest != end)
+    in.damaged("attribute points_checksum");
+  return value;
+}
+
 void check_format(const Hdf5Reader& in, const std::string& path) {
   if (!in.has_attribute("/", "format") || !in.has_attribute("/", "format_version") ||
       in.text_attribute("/", "format") != format_name)
@@ -132,6 +130,16 @@ void check_format(const Hdf5Reader& in, const std::string& path) {
         "update flashdiffusion, or repeat the fit with this version");
   if (found < 1)
     throw Error(Failure::input, fmt::format("{} has format version {}, which never was", path, found), "repeat the fit");
+}
+
+// Shapes are held against the attributes before any large array is read.
+void expect_shapes(const Hdf5Reader& in, std::size_t n, std::size_t dimension, std::size_t modes) {
+  for (const char* name : {"/eigenvalues", "/residuals"}) in.expect_shape(name, {modes});
+  for (const char* name : {"/q", "/d"}) in.expect_shape(name, {n});
+  in.expect_shape("/mean", {dimension});
+  in.expect_shape("/psi", {n, modes});
+  if (in.has("/points")) in.expect_shape("/points", {n, dimension});
+  if (in.has("/names")) in.expect_shape("/names", {n});
 }
 
 Model read_model(const std::string& path, bool with_arrays) {
@@ -149,6 +157,7 @@ Model read_model(const std::string& path, bool with_arrays) {
   model.alpha = in.real_attribute("/", "alpha");
   model.n = count("n");
   model.dimension = count("dimension");
+  expect_shapes(in, model.n, model.dimension, count("modes"));
   model.precision = precision_from_name(in.text_attribute("/", "precision"));
   model.converged = in.integer_attribute("/", "converged") != 0;
   model.outcome = in.text_attribute("/", "outcome");
@@ -161,7 +170,9 @@ Model read_model(const std::string& path, bool with_arrays) {
   model.columns = count("columns");
   model.eigenvalues = in.reals("/eigenvalues");
   model.residuals = in.reals("/residuals");
-  if (in.has("/mean")) model.mean = in.reals("/mean");
+  model.mean = in.reals("/mean");
+  if (in.has_attribute("/", "points_checksum"))
+    model.points_checksum = checksum_from(in, in.text_attribute("/", "points_checksum"));
   model.sweep = read_sweep(in, path);
   const auto provenance = in.texts("/provenance");
   if (!provenance.empty()) model.provenance = provenance[0];
@@ -174,17 +185,35 @@ Model read_model(const std::string& path, bool with_arrays) {
     if (in.has("/points")) model.points = in.table("/points");
     if (in.has("/names")) model.names = in.texts("/names");
   }
-  std::string wrong = contradiction(model);
-  if (count("modes") != model.modes()) wrong = "eigenvalues and the attribute modes differ";
-  if (!wrong.empty()) throw Error(Failure::input, fmt::format("{} is damaged: {}", path, wrong), "repeat the fit");
+  std::string wrong = wrong_setting(model);
+  if (wrong.empty() && with_arrays) wrong = wrong_entry(model);
+  if (!wrong.empty()) in.damaged(wrong);
   return model;
+}
+
+// Errors that know nothing of files get the name of this one.
+Model read_named_model(const std::string& path, bool with_arrays) {
+  try {
+    return read_model(path, with_arrays);
+  } catch (const std::bad_alloc&) {
+    throw Error(Failure::memory, fmt::format("not enough memory to load {}", path),
+                "close other programs, or use a machine with more memory");
+  } catch (const std::length_error&) {
+    throw Error(Failure::input, fmt::format("{} is damaged: it claims more numbers than any memory holds", path),
+                "repeat the fit");
+  } catch (const Error& error) {
+    if (error.kind() != Failure::misuse) throw;
+    throw Error(Failure::input, fmt::format("{}: {}", path, error.what()),
+                "the file is damaged or comes from a newer flashdiffusion");
+  }
 }
 
 }  // namespace
 
 void save_model(const Model& model, const std::string& path) {
-  if (const std::string wrong = contradiction(model); !wrong.empty())
-    throw Error(Failure::misuse, "the model cannot be saved: " + wrong);
+  std::string wrong = wrong_shape(model);
+  if (wrong.empty()) wrong = wrong_setting(model);
+  if (!wrong.empty()) throw Error(Failure::misuse, "the model cannot be saved: " + wrong);
   AtomicFile file(path);
   const auto size_of = [](const Table& table) { return std::uint64_t{table.rows()} * table.columns() * (table.wide() ? 8 : 4); };
   const std::uint64_t bytes = size_of(model.psi) + size_of(model.points) +
@@ -209,13 +238,14 @@ void save_model(const Model& model, const std::string& path) {
   out.attribute("/", "passes", signed_count(model.passes));
   out.attribute("/", "full_passes", signed_count(model.full_passes));
   out.attribute("/", "columns", signed_count(model.columns));
+  if (model.points_checksum != 0) out.attribute("/", "points_checksum", fmt::format("{:016x}", model.points_checksum));
   out.array("/eigenvalues", {model.modes()}, model.eigenvalues.data());
   out.array("/residuals", {model.modes()}, model.residuals.data());
   write_table_to(out, "/psi", model.psi);
   out.array("/q", {model.q.size()}, model.q.data());
   out.array("/d", {model.d.size()}, model.d.data());
   if (!model.points.empty()) write_table_to(out, "/points", model.points);
-  if (!model.mean.empty()) out.array("/mean", {model.mean.size()}, model.mean.data());
+  out.array("/mean", {model.mean.size()}, model.mean.data());
   if (!model.names.empty()) out.text("/names", model.names);
   write_sweep(out, model.sweep);
   // What the clock decides stands last and by itself: two fits of the same points differ here and in /sweep/seconds only.
@@ -223,23 +253,24 @@ void save_model(const Model& model, const std::string& path) {
   out.attribute("/provenance", "seconds", model.seconds);
   out.attribute("/provenance", "peak_rss_bytes", signed_count(model.peak_rss_bytes));
   out.close();
+  seal_file(file.temporary(), path);
   file.commit();
 }
 
 Model load_model(const std::string& path, bool with_arrays) {
-  try {
-    return read_model(path, with_arrays);
-  } catch (const std::bad_alloc&) {
-    throw Error(Failure::memory, fmt::format("not enough memory to load {}", path),
-                "close other programs, or use a machine with more memory");
-  } catch (const std::length_error&) {
-    throw Error(Failure::input, fmt::format("{} is damaged: it claims more numbers than any memory holds", path),
-                "repeat the fit");
-  } catch (const Error& error) {
-    if (error.kind() != Failure::misuse) throw;
-    throw Error(Failure::input, fmt::format("{}: {}", path, error.what()),
-                "the file is damaged or comes from a newer flashdiffusion");
+  // `info` need not read a large file to the end: what it shows has checksums in HDF5's own headers.
+  if (with_arrays && examine_seal(path) == Seal::broken)
+    throw Error(Failure::input, fmt::format("{} is damaged: its checksum is wrong", path),
+                "copy it again from where it was whole, or repeat the fit");
+  // A forged or edited file may still crash HDF5: let that happen to a child.
+  if (ChildProcess::possible()) {
+    ChildProcess rehearsal(path, [&](const Channel& channel) {
+      read_named_model(path, with_arrays);
+      announce_answer(channel);
+    });
+    rehearsal.ask(await_answer);
   }
+  return read_named_model(path, with_arrays);
 }
 
 }  // namespace fd

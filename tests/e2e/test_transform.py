@@ -1,5 +1,7 @@
 """transform: training points come back, new points follow the Nystroem formula, models without points are served."""
 
+import json
+
 import h5py
 import numpy as np
 import pytest
@@ -87,3 +89,68 @@ def test_bad_options_are_refused(program, points):
     bad[4, 2] = np.nan
     np.save(program.folder / "bad.npy", bad)
     program.refused("transform", "model.h5", "bad.npy", "-o", "c.npy", words=["not finite", "row 5", "column 3"])
+
+
+def test_points_that_are_not_the_fitted_ones_are_refused(program, points):
+    fit(program, "--no-points")
+    program("transform", "model.h5", "points.npy", "--points", "points.npy", "-o", "c.npy")
+    np.savetxt(program.folder / "same.csv", points, delimiter=",", fmt="%.17g")
+    program("transform", "model.h5", "points.npy", "--points", "same.csv", "-o", "d.npy")
+    assert (program.folder / "c.npy").read_bytes() == (program.folder / "d.npy").read_bytes()
+    other = points.copy()
+    other[17, 2] = np.nextafter(other[17, 2], 9)
+    for name, x in [("reversed.npy", points[::-1]), ("other.npy", torus(400, seed=5)), ("nearly.npy", other)]:
+        np.save(program.folder / name, x)
+        program.refused("transform", "model.h5", "points.npy", "--points", name, "-o", "e.npy", words=["--points", name, "order"])
+
+
+def test_models_of_earlier_versions_know_the_file_only(program, points):
+    fit(program, "--no-points")
+    with h5py.File(program.folder / "model.h5", "a") as file:
+        del file.attrs["points_checksum"]
+    result = program("transform", "model.h5", "points.npy", "--points", "points.npy", "-o", "c.npy")
+    assert "not checked" not in result.stderr
+    np.save(program.folder / "reversed.npy", points[::-1])
+    result = program("transform", "model.h5", "points.npy", "--points", "reversed.npy", "-o", "c.npy")
+    assert "not checked" in result.stderr
+
+
+def test_rows_out_of_reach_are_nan_and_listed(program, points):
+    fit(program)
+    fresh = torus(40, seed=9)
+    fresh[6] = 1e4
+    fresh[30, 1] = -1e33
+    np.save(program.folder / "fresh.npy", fresh)
+    result = program("transform", "model.h5", "fresh.npy", "-o", "c.npy", "--json")
+    assert json.loads(result.stdout)["unreachable_rows"] == [7, 31]
+    assert "2 of 40 rows" in result.stderr and "7, 31" in result.stderr
+    coordinates = np.load(program.folder / "c.npy")
+    assert np.isnan(coordinates[[6, 30]]).all() and np.isfinite(np.delete(coordinates, [6, 30], 0)).all()
+    np.save(program.folder / "near.npy", np.delete(fresh, [6, 30], 0))
+    program("transform", "model.h5", "near.npy", "-o", "near_c.npy")
+    np.testing.assert_allclose(np.delete(coordinates, [6, 30], 0), np.load(program.folder / "near_c.npy"), atol=1e-6)
+    np.save(program.folder / "far.npy", fresh[[6, 30]])
+    result = program("transform", "model.h5", "far.npy", "-o", "d.npy", status=1)
+    assert "every row" in result.stderr and np.isnan(np.load(program.folder / "d.npy")).all()
+
+
+def test_one_value_that_dwarfs_the_others(program, points):
+    """It moves the mean of its column; the other rows must be found again all the same."""
+    points[100, 1] = 1e9
+    np.save(program.folder / "points.npy", points)
+    values, psi = fit(program)
+    program("transform", "model.h5", "points.npy", "-o", "c.npy")
+    np.testing.assert_allclose(np.load(program.folder / "c.npy"), values * psi, atol=1e-5 * np.abs(psi).max())
+
+
+def test_eigenvalues_below_zero(program, points):
+    values, _ = fit(program)
+    with h5py.File(program.folder / "model.h5", "a") as file:
+        file["eigenvalues"][5] = -1e-9
+    result = program("transform", "model.h5", "points.npy", "--time", 0.5, "-o", "c.npy")
+    assert "1 of 6 eigenvalues" in result.stderr
+    coordinates = np.load(program.folder / "c.npy")
+    assert (coordinates[:, 5] == 0).all() and np.isfinite(coordinates).all()
+    result = program("transform", "model.h5", "points.npy", "--time", 2, "-o", "c.npy")
+    assert "eigenvalues" not in result.stderr and np.isfinite(np.load(program.folder / "c.npy")).all()
+    program.refused("transform", "model.h5", "points.npy", "-o", "d.npy", "--time", "-1", words=["--time"])

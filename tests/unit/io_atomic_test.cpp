@@ -18,8 +18,8 @@ TEST_F(IoAtomic, AppearsWholeOrNotAtAll) {
   }
   EXPECT_EQ(get("out"), "old");
   EXPECT_EQ(files(), 1u);
-  AtomicFile file(path("out")), twin(path("out"));
-  EXPECT_NE(file.temporary(), twin.temporary());
+  AtomicFile file(path("out"));
+  EXPECT_NE(file.temporary(), AtomicFile(path("out")).temporary());
   EXPECT_EQ(std::filesystem::path(file.temporary()).parent_path(), folder_);
   std::ofstream(file.temporary()) << "new";
   file.commit();
@@ -56,6 +56,54 @@ TEST_F(IoAtomic, FollowsLinks) {
   file.commit();
   EXPECT_TRUE(std::filesystem::is_symlink(path("link")));
   EXPECT_EQ(get("real"), "new");
+}
+
+// The last link may lead to a file that is not there yet, in another folder, by a relative path.
+TEST_F(IoAtomic, FollowsLinksToNothing) {
+  std::filesystem::create_directory(path("far"));
+  std::filesystem::create_symlink("far/second", path("link"));
+  std::filesystem::create_symlink("real", path("far/second"));
+  {
+    AtomicFile file(path("link"));
+    EXPECT_EQ(std::filesystem::path(file.temporary()).parent_path(), folder_ / "far");
+    std::ofstream(file.temporary()) << "new";
+    file.commit();
+  }
+  EXPECT_TRUE(std::filesystem::is_symlink(path("link")));
+  EXPECT_TRUE(std::filesystem::is_symlink(path("far/second")));
+  EXPECT_EQ(get("far/real"), "new");
+  std::filesystem::create_symlink("round", path("round"));
+  EXPECT_EQ(error_of([&] { AtomicFile file(path("round")); }).kind(), Failure::io);
+}
+
+TEST_F(IoAtomic, KeepsTheMode) {
+  const auto mode = [&](const std::string& name) {
+    struct stat status = {};
+    ::stat(name.c_str(), &status);
+    return status.st_mode & 07777;
+  };
+  for (const mode_t wanted : {0640, 0600, 0444, 0664}) {
+    put("out", "old");
+    ::chmod(path("out").c_str(), wanted);
+    AtomicFile file(path("out"));
+    EXPECT_EQ(mode(file.temporary()), 0600u);  // nobody else reads what is not finished
+    std::ofstream(file.temporary()) << "new";
+    file.commit();
+    EXPECT_EQ(mode(path("out")), wanted);
+    EXPECT_EQ(get("out"), "new");
+  }
+  const mode_t before = ::umask(027);
+  AtomicFile file(path("fresh"));
+  file.commit();
+  ::umask(before);
+  EXPECT_EQ(mode(path("fresh")), 0640u);
+}
+
+TEST_F(IoAtomic, TemporaryNamesAreNotForeseen) {
+  AtomicFile a(path("out")), b(path("out"));
+  EXPECT_TRUE(std::filesystem::is_regular_file(a.temporary()));
+  EXPECT_EQ(a.temporary().find(std::to_string(::getpid()) + "."), std::string::npos);
+  EXPECT_NE(a.temporary(), b.temporary());
 }
 
 }  // namespace

@@ -1,0 +1,53 @@
+// The same points, watched: every reading of all rows in order is summed on the way. The first gives the checksum of the points, and a
+// later one that differs throws Error(io), since a fit of points that change is a fit of nothing. Readings of some rows, or in another
+// order, pass unseen.
+#pragma once
+
+#include <limits>
+
+#include <flashdiffusion/error.hpp>
+#include <flashdiffusion/points.hpp>
+
+#include "base/points_checksum.hpp"
+
+namespace fd {
+
+class ChecksummedSource final : public PointSource {
+ public:
+  explicit ChecksummedSource(PointSource& source) : source_(source) {}
+  std::size_t rows() const override { return source_.rows(); }
+  std::size_t dimension() const override { return source_.dimension(); }
+  bool exact_in_float() const override { return source_.exact_in_float(); }
+  std::vector<std::string> row_names() const override { return source_.row_names(); }
+  std::vector<std::string> notes() const override { return source_.notes(); }
+
+  void read(std::size_t first, std::size_t count, double* out) override {
+    source_.read(first, count, out);
+    if (first == 0) {
+      sum_ = PointsChecksum();
+      next_ = 0;
+    }
+    if (first != next_) {
+      next_ = out_of_order;
+      return;
+    }
+    sum_.add(out, count * dimension());
+    next_ += count;
+    if (next_ < rows()) return;
+    if (checksum_ != 0 && checksum_ != sum_.value())
+      throw Error(Failure::io, "the points changed while they were being read", "do not write to their file during a run");
+    checksum_ = sum_.value();
+  }
+
+  // Of all points; they are read once more where no reading was whole.
+  std::uint64_t checksum() { return checksum_ != 0 ? checksum_ : points_checksum(source_); }
+
+ private:
+  static constexpr std::size_t out_of_order = std::numeric_limits<std::size_t>::max();
+  PointSource& source_;
+  PointsChecksum sum_;
+  std::size_t next_ = 0;
+  std::uint64_t checksum_ = 0;
+};
+
+}  // namespace fd

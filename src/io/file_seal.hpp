@@ -1,0 +1,16 @@
+// A seal behind the last byte of a file: its length and the CRC-32 of all that stands before, as a line of text. Any changed bit of a
+// sealed file is found before a format library sees it. HDF5 and most readers ignore what follows the end that the format itself
+// states; a program that edits the file drops the line or makes it wrong.
+#pragma once
+
+#include <string>
+
+namespace fd {
+
+// Appends the seal to the file `temporary`; failures throw Error(io) that names `shown`.
+void seal_file(const std::string& temporary, const std::string& shown);
+
+enum class Seal { none, whole, broken };
+Seal examine_seal(const std::string& path);
+
+}  // namespace fd

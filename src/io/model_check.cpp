@@ -1,0 +1,62 @@
+#include "io/model_check.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace fd {
+namespace {
+
+bool finite(const std::vector<double>& values) {
+  return std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); });
+}
+
+bool finite(const Table& table) {
+  return table.visit([](const auto& values) {
+    return std::all_of(values.begin(), values.end(), [](auto value) { return std::isfinite(value); });
+  });
+}
+
+}  // namespace
+
+std::string wrong_setting(const Model& model) {
+  // P is a Markov matrix; the lowest precision promises 8e-3, and what has not converged is off by more.
+  constexpr double largest = 1.1;
+  if (model.kernel != "gaussian") return fmt::format("its kernel '{}' is not known", model.kernel);
+  if (!(model.beta > 0) || !std::isfinite(model.beta)) return fmt::format("beta is {}", model.beta);
+  if (!(model.alpha >= 0 && model.alpha <= 1)) return fmt::format("alpha is {}", model.alpha);
+  if (model.n == 0 || model.dimension == 0) return "it holds no points";
+  if (model.modes() > model.n) return fmt::format("{} modes of {} points", model.modes(), model.n);
+  for (std::size_t j = 0; j < model.modes(); ++j) {
+    if (!(std::abs(model.eigenvalues[j]) <= largest)) return fmt::format("eigenvalue {} is {}", j + 1, model.eigenvalues[j]);
+    if (j > 0 && model.eigenvalues[j] > model.eigenvalues[j - 1]) return "the eigenvalues do not descend";
+  }
+  if (!finite(model.mean)) return "mean holds a value that is not finite";
+  return {};
+}
+
+std::string wrong_shape(const Model& model) {
+  if (model.residuals.size() != model.modes()) return "residuals and eigenvalues differ in number";
+  if (model.q.size() != model.n) return "q has another length than n";
+  if (model.d.size() != model.n) return "d has another length than n";
+  if (!model.names.empty() && model.names.size() != model.n) return "names are not one a row";
+  if (model.mean.size() != model.dimension) return "mean has another length than the dimension";
+  if (model.psi.rows() != model.n || model.psi.columns() != model.modes()) return "psi is not n × modes";
+  if (!model.points.empty() && (model.points.rows() != model.n || model.points.columns() != model.dimension))
+    return "points are not n × dimension";
+  return {};
+}
+
+std::string wrong_entry(const Model& model) {
+  const auto positive = [](double value) { return value > 0 && std::isfinite(value); };
+  const auto not_negative = [](double value) { return value >= 0 && std::isfinite(value); };  // 0: left out of the fit
+  if (!std::all_of(model.q.begin(), model.q.end(), positive)) return "q holds a value that is no mass";
+  if (!std::all_of(model.d.begin(), model.d.end(), not_negative)) return "d holds a value that is no degree";
+  if (std::none_of(model.d.begin(), model.d.end(), positive)) return "d is zero everywhere";
+  if (!finite(model.psi)) return "psi holds a value that is not finite";
+  if (!finite(model.points)) return "points hold a value that is not finite";
+  return {};
+}
+
+}  // namespace fd
