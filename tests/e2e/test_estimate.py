@@ -33,8 +33,7 @@ def test_what_cannot_be_estimated_is_refused(program):
 
 def test_a_fit_tells_what_it_expects(program):
     np.save(program.folder / "points.npy", torus(3000))
-    result = program("fit", "points.npy", "-k", 3, "--trim", "auto", "-o", "model.h5")
-    assert "no row is isolated" in result.stderr
+    program("fit", "points.npy", "-k", 3, "--trim", "auto", "-o", "model.h5")
     program.refused("fit", "points.npy", "--trim", 0.6, "-o", "x.h5", words=["--trim 0.6", "0.5"])
     program.refused("fit", "points.npy", "--trim", "some", "-o", "x.h5", words=["--trim some", "auto"])
 

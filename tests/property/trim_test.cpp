@@ -29,15 +29,20 @@ Model fitted(const Dataset& data, const Options& wishes) {
   return fit(PointsView(data.x.data(), data.rows, data.dimension), options);
 }
 
+Options all_rows() {
+  Options options;
+  options.trim = 0;
+  return options;
+}
+
 TEST(Trim, AStrayRowIsFoundAndNoLongerHoldsTheBandwidthDown) {
   const Dataset data = with_stray_row();
-  Options automatic;
-  automatic.trim_isolated = true;
-  const Model all = fitted(data, {}), trimmed = fitted(data, automatic);
+  const Model all = fitted(data, all_rows()), trimmed = fitted(data, {});
   EXPECT_LT(all.beta, 0.1);
   EXPECT_GT(trimmed.beta, 1.0);
-  EXPECT_NE(trimmed.outcome.find("1 of 900 rows left out"), std::string::npos) << trimmed.outcome;
-  EXPECT_NE(trimmed.outcome.find("row 18"), std::string::npos) << trimmed.outcome;
+  EXPECT_TRUE(trimmed.converged);
+  EXPECT_NE(trimmed.outcome.find("1 of 900 rows (row 18)"), std::string::npos) << trimmed.outcome;
+  EXPECT_EQ(trimmed.rows_aside(), std::vector<std::size_t>{stray});
   for (std::size_t i = 0; i < rows; ++i) EXPECT_EQ(trimmed.d[i] == 0, i == stray) << i;
   for (std::size_t j = 0; j < trimmed.modes(); ++j) EXPECT_TRUE(std::isfinite(trimmed.psi(stray, j)));
 }
@@ -47,9 +52,9 @@ TEST(Trim, TheOthersAreFittedAsIfItHadNeverBeenThere) {
   Dataset others = data;
   others.rows = rows - 1;
   others.x.erase(others.x.begin() + stray * 3, others.x.begin() + (stray + 1) * 3);
-  Options automatic;
-  automatic.trim_isolated = true;
-  const Model trimmed = fitted(data, automatic), without = fitted(others, {});
+  Options one = all_rows();
+  one.trim = 1.5 / static_cast<double>(rows);
+  const Model trimmed = fitted(data, one), without = fitted(others, all_rows());
   EXPECT_EQ(trimmed.beta, without.beta);
   EXPECT_EQ(trimmed.eigenvalues, without.eigenvalues);
   for (std::size_t i = 0; i < rows - 1; ++i)
@@ -73,9 +78,7 @@ TEST(Trim, AFractionLeavesTheSparsestOut) {
 TEST(Trim, NothingIsLeftOutWhereNothingIsIsolated) {
   Dataset data = with_stray_row();
   data.x[stray * 3] = 0.5;
-  Options automatic;
-  automatic.trim_isolated = true;
-  const Model trimmed = fitted(data, automatic), plain = fitted(data, {});
+  const Model trimmed = fitted(data, {}), plain = fitted(data, all_rows());
   EXPECT_EQ(trimmed.eigenvalues, plain.eigenvalues);
   for (const double degree : trimmed.d) EXPECT_GT(degree, 0);
   Options too_much;
@@ -99,9 +102,9 @@ TEST(Trim, PlacementCanBeStopped) {
   Dataset data = with_stray_row();
   for (std::size_t i = 0; i < 9; ++i) data.x[i * 100 * 3] = 1e3 * static_cast<double>(i + 1);  // out of reach: placed by search
   Options options;
-  options.trim_isolated = true;
+  options.trim = 10.5 / static_cast<double>(rows);
   options.beta = 3;
-  EXPECT_NE(fitted(data, options).outcome.find("rows left out of the fit"), std::string::npos);
+  EXPECT_NE(fitted(data, options).outcome.find("left out of the fit"), std::string::npos);
   for (const auto& stages : {std::vector<std::string>{"solve", "extend"}, std::vector<std::string>{"extend", "trim"}}) {
     StopsAt observer(stages);
     options.observer = &observer;

@@ -1,0 +1,130 @@
+// Rows that the others do not resolve, groups far from all others, and tables that have neither: what the flow sets aside, what it admits,
+// and what it leaves alone.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include <flashdiffusion/flashdiffusion.hpp>
+
+#include "base/random.hpp"
+#include "support/datasets.hpp"
+
+namespace fd::test {
+namespace {
+
+Model fitted(const Dataset& data, std::size_t modes, std::optional<double> trim = {}, int threads = 0) {
+  Options options;
+  options.modes = modes;
+  options.trim = trim;
+  options.threads = threads;
+  return fit(PointsView(data.x.data(), data.rows, data.dimension), options);
+}
+
+// Student's t with 3 degrees of freedom.
+double heavy(const Random& random, std::size_t index) {
+  double chi = 0;
+  for (std::size_t d = 0; d < 3; ++d) chi += std::pow(random.normal(4 * index + d + 1), 2);
+  return random.normal(4 * index) / std::sqrt(chi / 3);
+}
+
+// Three curved sheets with a common edge in `dimension` columns, heavy-tailed noise in all of them, 3 rows in 1000 anywhere.
+Dataset sheets(std::size_t rows, std::size_t dimension = 20) {
+  Dataset data;
+  data.rows = rows;
+  data.dimension = dimension;
+  data.x.assign(rows * dimension, 0.0);
+  const Random place(11, 0), noise(11, 1), stray(11, 2);
+  for (std::size_t i = 0; i < rows; ++i) {
+    double* x = data.x.data() + i * dimension;
+    if (stray.uniform(i) < 0.003) {
+      for (std::size_t c = 0; c < dimension; ++c) x[c] = 4 * stray.uniform(rows + i * dimension + c) - 2;
+      continue;
+    }
+    const std::size_t sheet = i % 3;
+    const double a = 1.5 * place.uniform(2 * i), b = place.uniform(2 * i + 1);
+    x[0] = b;
+    x[1 + 3 * sheet] = 1.5 * std::sin(a);
+    x[2 + 3 * sheet] = 1.5 * (1 - std::cos(a));
+    x[3 + 3 * sheet] = 0.3 * std::sin(2 * a);
+    for (std::size_t c = 0; c < dimension; ++c) x[c] += 0.04 * heavy(noise, i * dimension + c);
+  }
+  return data;
+}
+
+// A sheet in 10 columns, `group` rows ten times its width away, and one row as far in another direction.
+Dataset sheet_with_group(std::size_t rows, std::size_t group) {
+  Dataset data;
+  data.rows = rows + group + 1;
+  data.dimension = 10;
+  data.x.assign(data.rows * 10, 0.0);
+  const Random place(12, 0), noise(12, 1);
+  for (std::size_t i = 0; i < data.rows; ++i) {
+    double* x = data.x.data() + i * 10;
+    for (std::size_t c = 0; c < 10; ++c) x[c] = (i < rows ? 0.02 : 0.05) * noise.normal(i * 10 + c);
+    if (i < rows)
+      x[0] += place.uniform(2 * i), x[1] += place.uniform(2 * i + 1), x[2] += 0.3 * std::sin(3 * place.uniform(2 * i));
+    else x[i + 1 < data.rows ? 3 : 4] += 10;
+  }
+  return data;
+}
+
+TEST(Aside, HeavyTailsNoLongerHoldTheBandwidthDown) {
+  double before = 0, flatter = 1;
+  for (const std::size_t rows : {1500, 6000}) {
+    const Dataset data = sheets(rows);
+    const Model all = fitted(data, 8, 0.0), model = fitted(data, 8);
+    EXPECT_TRUE(model.converged) << model.outcome;
+    EXPECT_GT(model.beta, 5 * all.beta) << model.outcome;
+    EXPECT_GT(model.beta, before);
+    EXPECT_LE(static_cast<double>(model.rows_aside().size()), 0.02 * static_cast<double>(rows));
+    EXPECT_GE(model.rows_aside().size(), 1u);
+    const Probe& last = model.sweep.back();
+    EXPECT_LE(last.localised, 1u);
+    EXPECT_LT(last.n_eff / static_cast<double>(last.n), flatter);
+    for (const std::size_t row : model.rows_aside())
+      for (std::size_t j = 0; j < model.modes(); ++j) EXPECT_TRUE(std::isfinite(model.psi(row, j)));
+    before = model.beta;
+    flatter = last.n_eff / static_cast<double>(last.n);
+  }
+}
+
+TEST(Aside, ARareGroupStaysAndAStrayRowDoesNot) {
+  const std::size_t rows = 5000, group = 60;
+  const Model model = fitted(sheet_with_group(rows, group), 10);
+  EXPECT_TRUE(model.converged) << model.outcome;
+  EXPECT_EQ(model.rows_aside(), std::vector<std::size_t>{rows + group}) << model.outcome;
+  EXPECT_GT(model.beta, 10) << "the scale of the sheet, not of the distance to the group";
+  // the first mode is the group's indicator: one value on it, another on the rest
+  double least = std::abs(model.psi(rows, 0)), most = 0;
+  for (std::size_t i = 0; i < rows; ++i) most = std::max(most, std::abs(model.psi(i, 0)));
+  for (std::size_t i = rows; i < rows + group; ++i) least = std::min(least, std::abs(model.psi(i, 0)));
+  EXPECT_GT(least, 5 * most);
+}
+
+TEST(Aside, CleanTablesAreLeftAlone) {
+  for (const Dataset& data : {torus(3000), swiss_roll(3000)}) {
+    const Model all = fitted(data, 5, 0.0), model = fitted(data, 5);
+    EXPECT_EQ(model.beta, all.beta);
+    EXPECT_EQ(model.eigenvalues, all.eigenvalues);
+    EXPECT_TRUE(model.rows_aside().empty());
+  }
+}
+
+TEST(Aside, SameBitsForAnyNumberOfThreads) {
+  const Dataset data = sheets(2500);
+  const Model one = fitted(data, 6, {}, 1);
+  EXPECT_FALSE(one.rows_aside().empty());
+  for (const int threads : {2, 3}) {
+    const Model other = fitted(data, 6, {}, threads);
+    EXPECT_EQ(one.beta, other.beta);
+    EXPECT_EQ(one.eigenvalues, other.eigenvalues);
+    EXPECT_EQ(one.d, other.d);
+    for (std::size_t i = 0; i < data.rows; ++i)
+      for (std::size_t j = 0; j < one.modes(); ++j) EXPECT_EQ(one.psi(i, j), other.psi(i, j));
+  }
+}
+
+}  // namespace
+}  // namespace fd::test
