@@ -26,6 +26,7 @@ class Search {
       auto solver = std::make_unique<RungSolver>(context_, std::move(rows), rung.precision);
       if (current_) solver->start_from(*current_);
       retire();
+      solved_.reset();
       current_ = std::move(solver);
       history_.clear();
       if (last && carried()) return finish_carried();
@@ -115,7 +116,7 @@ class Search {
       if (most_return > first_return || (most_return < 1 && !may_set_aside())) continue;
       current_->set_aside_above(most_return);
       free.select = most_return < 1 ? Select::minimum : rules.select;
-      const std::optional<Step> step = admitting_groups(best, free, most_return < first_return);
+      const std::optional<Step> step = admitting_groups(best, free, most_return, most_return < first_return);
       if (!step || !(step->beta > worth_it * best.beta || best.kind == Step::Kind::give_up)) continue;
       best = *step;
       best_rules = free;
@@ -132,25 +133,27 @@ class Search {
 
   // A search from the best bandwidth so far (made anew, or gone on with), and as long as groups of rows end it, again past them. Nothing
   // where what it finds is not admissible.
-  std::optional<Step> admitting_groups(Step step, FlowRules& rules, bool anew) {
+  std::optional<Step> admitting_groups(Step step, FlowRules& rules, double most_return, bool anew) {
     std::optional<Step> found;
     for (;;) {
       if (anew) {
         history_.clear();
-        rules.beta_start = std::clamp(step.beta, rules.beta_min, rules.beta_max);
+        if (step.kind == Step::Kind::accept) rules.beta_start = std::clamp(step.beta, rules.beta_min, rules.beta_max);
         context_.potential.components = rules.potential.components;
         step = descend(rules);
         if (step.kind == Step::Kind::accept && step.boundary == "edge") return found;
       }
-      if (!known_at(step.beta)) settle(step.beta);
-      const Probe* known = known_at(step.beta);
-      if (known == nullptr || flow::too_localised(*known, rules)) return found;
+      // what counts is what a solve shows: modes of a probe need not have found their rows
+      Solution solution = current_->solve(step.beta);
+      record(solution.probe);
+      const Probe probe = solution.probe;
+      if (probe.outcome != "resolved" || flow::too_localised(probe, rules)) return found;
       if (step.kind == Step::Kind::accept && (!found || step.beta > worth_it * found->beta)) found = step;
       else return found;
-      const std::size_t more = may_admit() && held_down(step) ? groups(*known) : 0;
+      solved_ = Solved{rules.potential.components, most_return, std::move(solution)};
+      const std::size_t more = may_admit() && held_down(step) ? groups(probe) : 0;
       if (more == 0 || rules.potential.components + more > options_.modes / 2) return found;
       rules.potential.components += more;
-      current_->settle(step.beta);  // probes may have come after it
       current_->keep_groups(rules.potential.components - 1);
       anew = true;
     }
@@ -168,11 +171,15 @@ class Search {
     return near > known ? near - known : 0;
   }
 
-  // The probe at this bandwidth, if there was one that worked out.
-  const Probe* known_at(double beta) const {
-    for (const Probe& probe : history_)
-      if (probe.beta == beta && probe.outcome == "resolved") return &probe;
-    return nullptr;
+  // A solve, unless it was made when rows were set aside.
+  Solution solve(double beta, const FlowRules& rules) {
+    if (solved_ && solved_->solution.probe.beta == beta && solved_->components == rules.potential.components &&
+        solved_->most_return == most_return_) {
+      Solution solution = std::move(solved_->solution);
+      solved_.reset();
+      return solution;
+    }
+    return current_->solve(beta);
   }
 
   Step descend(const FlowRules& rules) {
@@ -232,7 +239,7 @@ class Search {
   // The accepted bandwidth, solved tightly. The solve is a probe too, and a better one than those on the way: where it shows that
   // the bandwidth is not admissible after all, the search goes on.
   FinalSolution finish(Step step, const FlowRules& rules) {
-    Solution solution = current_->solve(step.beta);
+    Solution solution = solve(step.beta, rules);
     record(solution.probe);
     for (int attempt = 0; attempt < 4 && step.kind == Step::Kind::accept; ++attempt) {
       const Step next = decide(history_, rules);
@@ -287,6 +294,12 @@ class Search {
   double dimension_ = 2;
   double most_return_ = 1;
   std::optional<AsideGain> gain_;
+  struct Solved {
+    std::size_t components;
+    double most_return;
+    Solution solution;
+  };
+  std::optional<Solved> solved_;
   std::size_t passes_ = 0, columns_ = 0;
 };
 
