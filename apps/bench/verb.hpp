@@ -9,5 +9,7 @@ namespace fd::cli {
 Action declare_xgemm(CLI::App& app, const std::vector<std::string>& command);
 Action declare_solver(CLI::App& app, const std::vector<std::string>& command);
 Action declare_accuracy(CLI::App& app, const std::vector<std::string>& command);
+Action declare_fit(CLI::App& app, const std::vector<std::string>& command);
+Action declare_bandwidth(CLI::App& app, const std::vector<std::string>& command);
 
 }  // namespace fd::cli
