@@ -61,6 +61,7 @@ TEST(NearestNeighbours, EqualVotesGoToTheNearest) {
   // every row alone, four neighbours: 0: 7 8 8 7 -> 7, right. 1: 0 and 2 at 1, then 3, 4: 7 8 8 7 -> 7, right. 2: 1, 3, 0, 4: 7 8 7 7 -> wrong.
   // 3: 2, 4, 1, 0: 8 7 7 7 -> wrong. 4: 3, 2, 1, 0: 8 8 7 7 -> 8, wrong.
   EXPECT_DOUBLE_EQ(neighbour_accuracy(x, labels, folds, 4), 2.0 / 5);
+  EXPECT_DOUBLE_EQ(neighbour_accuracy(x, {8, 8, 7, 7, 8}, folds, 4), 2.0 / 5);  // whatever the classes are called
 }
 
 TEST(NearestNeighbours, MisuseAndWrongNumbers) {
