@@ -35,13 +35,8 @@ RidgeDecoder::RidgeDecoder(const Eigen::MatrixXd& features, const Eigen::MatrixX
   target_mean_ = targets.colwise().mean();
   const Eigen::MatrixXd centred = features.rowwise() - feature_mean_;
   Eigen::MatrixXd gram = centred.transpose() * centred;
-  const double trace = gram.trace();
-  if (trace == 0) {
-    weights_ = Eigen::MatrixXd::Zero(features.cols(), targets.cols());
-    return;
-  }
-  gram.diagonal().array() += ridge * trace / static_cast<double>(features.cols());
-  // F_c^T Y_c = F_c^T Y, for the columns of F_c sum to zero
+  gram.diagonal().array() += ridge * gram.trace() / static_cast<double>(features.cols());
+  // F_c^T Y_c = F_c^T Y, for the columns of F_c sum to zero. Where G is zero Eigen's factorisation gives weights of zero: the mean.
   weights_ = gram.ldlt().solve(centred.transpose() * targets);
 }
 
