@@ -43,7 +43,9 @@ Sampled sample(const Wish& wish) {
   const auto chosen = random_rows(source->rows(), wish.rows);
   Sampled data{read_rows(*source, chosen, true), {}};
   if (wish.labels.empty()) return data;
-  const auto given = open_interruptible(wish.labels);
+  ReadOptions numbers;
+  numbers.names = "none";  // the one column is the labels
+  const auto given = open_interruptible(wish.labels, numbers);
   if (given->rows() != source->rows() || given->dimension() != 1)
     throw Error(Failure::input,
                 fmt::format("--labels {}: {} rows and {} columns, for {} points", wish.labels, given->rows(), given->dimension(),
@@ -230,7 +232,7 @@ Action declare_bandwidth(CLI::App& app, const std::vector<std::string>&) {
     return app.add_option(name, value, help)->check(whole_number)->type_name("N")->capture_default_str();
   };
   app.add_option("--points", wish->points, "a file of points")->type_name("FILE")->required();
-  app.add_option("--labels", wish->labels, "a file with the class of each point, as a number")->type_name("FILE");
+  app.add_option("--labels", wish->labels, "a file of one column: the class of each point, as a number")->type_name("FILE");
   count("--rows", wish->rows, "points taken, at random, where there are more; 0: all");
   count("-k,--modes", wish->modes, "modes of the map");
   count("--neighbours", wish->neighbours, "that vote");

@@ -25,7 +25,7 @@
 #include "common/machine.hpp"
 #include "common/validators.hpp"
 #include "fit/resources.hpp"
-#include "io/write_npy.hpp"
+#include "io/write_table.hpp"
 
 namespace fd::cli {
 namespace {

@@ -6,13 +6,12 @@
 #include "base/pieces.hpp"
 #include "base/random.hpp"
 #include "common/interrupt.hpp"
-#include "io/open_points.hpp"
 
 namespace fd::cli {
 
-std::unique_ptr<PointSource> open_interruptible(const std::string& name) {
+std::unique_ptr<PointSource> open_interruptible(const std::string& name, const ReadOptions& options) {
   LeaveAtOnce blocking;
-  return interruptible(open_points({name}));
+  return interruptible(open_points({name}, options));
 }
 
 std::vector<std::size_t> random_rows(std::size_t rows, std::size_t most) {

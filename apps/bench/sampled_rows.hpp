@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include <flashdiffusion/points.hpp>
+#include <flashdiffusion/read_points.hpp>
 
 namespace fd::cli {
 
 // Opens a file; an interrupt ends the program while it is opened, and stops reading afterwards.
-std::unique_ptr<PointSource> open_interruptible(const std::string& name);
+std::unique_ptr<PointSource> open_interruptible(const std::string& name, const ReadOptions& options = {});
 
 // At most `most` of `rows` row numbers, drawn at random and ascending: the same on every machine. 0: all.
 std::vector<std::size_t> random_rows(std::size_t rows, std::size_t most);

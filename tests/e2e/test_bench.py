@@ -142,7 +142,7 @@ def clusters(folder, n=240):
     rng = np.random.default_rng(3)
     labels = np.arange(n) % 3
     np.save(folder / "x.npy", rng.normal(size=(n, 4)) + 4 * np.eye(4)[labels])
-    np.save(folder / "labels.npy", 10.0 * labels)
+    np.save(folder / "labels.npy", 10.0 * labels[:, None])
     np.savetxt(folder / "shuffled.csv", rng.permutation(labels), fmt="%d")
 
 
@@ -180,8 +180,8 @@ def test_reconstruction_against_bandwidth_needs_no_labels(bench):
 
 def test_labels_that_do_not_fit_are_refused(bench):
     clusters(bench.folder)
-    np.save(bench.folder / "few.npy", np.zeros(7))
-    np.save(bench.folder / "hole.npy", np.r_[np.nan, np.zeros(239)])
+    np.save(bench.folder / "few.npy", np.zeros((7, 1)))
+    np.save(bench.folder / "hole.npy", np.r_[np.nan, np.zeros(239)][:, None])
     for name, words in {"few.npy": ["few.npy", "7", "240"], "hole.npy": ["hole.npy", "row 1"]}.items():
         bench.refused("bandwidth", "--points", "x.npy", "--labels", name, words=words)
     bench.refused("bandwidth", "--points", "x.npy", "--steps", 1, words=["--steps"])
