@@ -1,6 +1,7 @@
 # Thin: each target is one or two commands that can also be typed by hand (CONTRIBUTING.md).
 BUILD := build
 PROGRAM := $(BUILD)/flashdiffusion
+BENCH := $(BUILD)/flashdiffusion-bench
 JOBS ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 
@@ -19,7 +20,7 @@ configure: ready
 	@cmake --preset release --log-level=WARNING
 
 build: configure
-	@cmake --build $(BUILD) --parallel $(JOBS) --target flashdiffusion_program
+	@cmake --build $(BUILD) --parallel $(JOBS) --target flashdiffusion_program flashdiffusion_bench
 
 demo: build
 	@$(PROGRAM) demo --output $(BUILD)
@@ -29,7 +30,7 @@ test: configure
 	@ctest --test-dir $(BUILD) --output-on-failure --parallel $(JOBS)
 
 bench: build
-	@$(PROGRAM) bench xgemm
+	@$(BENCH) xgemm
 
 sanitize: ready
 	@tools/sanitize asan $(JOBS)

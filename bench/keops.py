@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""KeOps against `flashdiffusion bench xgemm`: Y = K W with K_ij = exp(-beta |x_i - x_j|^2), fp32, on the CPU.
+"""KeOps against `flashdiffusion-bench xgemm`: Y = K W with K_ij = exp(-beta |x_i - x_j|^2), fp32, on the CPU.
 
-Needs pykeops and numpy (pip install pykeops numpy), a C++ compiler for KeOps, and a built flashdiffusion.
+Needs pykeops and numpy (pip install pykeops numpy), a C++ compiler for KeOps, and a built flashdiffusion-bench.
 """
 import argparse
 import importlib.util
@@ -104,7 +104,7 @@ def keops(flags, case, cache):
 
 def flashdiffusion(program, case):
     numbers = [f"--{name}={case[name]}" for name in ("dimension", "block", "threads", "n")]
-    answer = json.loads(run([program, "bench", "xgemm", "--no-blas", "--json", *numbers]))
+    answer = json.loads(run([program, "xgemm", "--no-blas", "--json", *numbers]))
     row = answer["rows"][0]
     return answer["machine"], {"ns": row["ns_per_pair"], "fastest_ns": row["best_ns_per_pair"], "limit_ns": row["limit_ns"]}
 
@@ -204,9 +204,9 @@ def count(text):
 
 
 def main():
-    program = Path(__file__).resolve().parent.parent / "build" / "flashdiffusion"
+    program = Path(__file__).resolve().parent.parent / "build" / "flashdiffusion-bench"
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--flashdiffusion", default=str(program), metavar="PATH", help="the program (build/flashdiffusion)")
+    parser.add_argument("--flashdiffusion", default=str(program), metavar="PATH", help="the program (build/flashdiffusion-bench)")
     parser.add_argument("--n", type=count, default=16384, help="points (%(default)s)")
     parser.add_argument("--rows", type=count, help="rows of Y that KeOps makes, fewer to save time (all N)")
     parser.add_argument("--dimension", type=count, nargs="+", default=[12, 32], help="columns of the points (12 32)")

@@ -6,7 +6,7 @@
 #include <flashdiffusion/error.hpp>
 
 #include "cli/fit_arguments.hpp"
-#include "cli/validators.hpp"
+#include "common/validators.hpp"
 
 namespace fd::cli {
 

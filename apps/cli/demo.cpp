@@ -6,14 +6,14 @@
 
 #include <flashdiffusion/fit.hpp>
 
-#include "cli/console.hpp"
-#include "cli/exit_status.hpp"
-#include "cli/interrupt.hpp"
-#include "cli/made_points.hpp"
 #include "cli/progress_display.hpp"
 #include "cli/provenance.hpp"
 #include "cli/summary.hpp"
 #include "cli/verb.hpp"
+#include "common/console.hpp"
+#include "common/exit_status.hpp"
+#include "common/interrupt.hpp"
+#include "common/made_points.hpp"
 #include "io/atomic_file.hpp"
 #include "io/open_points.hpp"
 #include "io/write_table.hpp"

@@ -10,13 +10,13 @@
 #include <flashdiffusion/error.hpp>
 #include <flashdiffusion/estimate.hpp>
 
-#include "cli/console.hpp"
-#include "cli/exit_status.hpp"
 #include "cli/fit_arguments.hpp"
-#include "cli/interrupt.hpp"
 #include "cli/read_arguments.hpp"
 #include "cli/summary.hpp"
 #include "cli/verb.hpp"
+#include "common/console.hpp"
+#include "common/exit_status.hpp"
+#include "common/interrupt.hpp"
 #include "fit/check_options.hpp"
 #include "fit/forecast.hpp"
 #include "fit/resources.hpp"

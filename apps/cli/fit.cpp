@@ -7,16 +7,16 @@
 
 #include <flashdiffusion/fit.hpp>
 
-#include "cli/console.hpp"
-#include "cli/exit_status.hpp"
 #include "cli/fit_arguments.hpp"
-#include "cli/interrupt.hpp"
 #include "cli/progress_display.hpp"
 #include "cli/provenance.hpp"
 #include "cli/read_arguments.hpp"
 #include "cli/summary.hpp"
-#include "cli/validators.hpp"
 #include "cli/verb.hpp"
+#include "common/console.hpp"
+#include "common/exit_status.hpp"
+#include "common/interrupt.hpp"
+#include "common/validators.hpp"
 #include "fit/check_options.hpp"
 #include "fit/forecast.hpp"
 #include "io/atomic_file.hpp"

@@ -11,8 +11,8 @@
 #include <flashdiffusion/error.hpp>
 #include <flashdiffusion/precision.hpp>
 
-#include "cli/backends.hpp"
-#include "cli/validators.hpp"
+#include "common/backends.hpp"
+#include "common/validators.hpp"
 #include "fit/check_options.hpp"
 
 namespace fd::cli {

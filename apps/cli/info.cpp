@@ -9,12 +9,12 @@
 
 #include <flashdiffusion/model.hpp>
 
-#include "cli/console.hpp"
-#include "cli/exit_status.hpp"
-#include "cli/interrupt.hpp"
 #include "cli/read_arguments.hpp"
 #include "cli/summary.hpp"
 #include "cli/verb.hpp"
+#include "common/console.hpp"
+#include "common/exit_status.hpp"
+#include "common/interrupt.hpp"
 #include "fit/forecast.hpp"
 #include "fit/resources.hpp"
 #include "io/open_points.hpp"

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "cli/console.hpp"
-#include "cli/interrupt.hpp"
+#include "common/console.hpp"
+#include "common/interrupt.hpp"
 
 namespace fd::cli {
 namespace {

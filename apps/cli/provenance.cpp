@@ -2,25 +2,14 @@
 
 #include <chrono>
 #include <ctime>
-#include <fstream>
 
 #include <flashdiffusion/version.hpp>
 
-#include "base/team.hpp"
-#include "cli/backends.hpp"
 #include "cli/fit_arguments.hpp"
+#include "common/machine.hpp"
 
 namespace fd::cli {
 namespace {
-
-std::string cpu_model() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    const auto colon = line.find(':');
-    if (line.rfind("model name", 0) == 0 && colon != std::string::npos && colon + 2 <= line.size()) return line.substr(colon + 2);
-  }
-  return "unknown";
-}
 
 std::string utc_now() {
   const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
@@ -32,11 +21,6 @@ std::string utc_now() {
 }
 
 }  // namespace
-
-nlohmann::json machine_json(const Options& options) {
-  const BackendInUse backend = backend_in_use(options);
-  return {{"cpu", cpu_model()}, {"cores", available_cores()}, {"isa", backend.isa}, {"backend", backend.description}};
-}
 
 std::string provenance_text(const std::vector<std::string>& command, const Options& options, const std::vector<InputFile>& inputs,
                             const std::vector<std::string>& notes, double wall_seconds) {

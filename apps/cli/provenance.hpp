@@ -5,15 +5,11 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include <flashdiffusion/options.hpp>
 
 #include "io/open_points.hpp"
 
 namespace fd::cli {
-
-nlohmann::json machine_json(const Options& options);  // cpu model, cores, instruction set, back-end
 
 std::string provenance_text(const std::vector<std::string>& command, const Options& options, const std::vector<InputFile>& inputs,
                             const std::vector<std::string>& notes, double wall_seconds);

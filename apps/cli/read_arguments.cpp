@@ -1,6 +1,6 @@
 #include "cli/read_arguments.hpp"
 
-#include "cli/flag_names.hpp"
+#include "common/flag_names.hpp"
 
 namespace fd::cli {
 

@@ -11,10 +11,10 @@
 #include <flashdiffusion/version.hpp>
 
 #include "base/random.hpp"
-#include "cli/console.hpp"
-#include "cli/exit_status.hpp"
-#include "cli/interrupt.hpp"
 #include "cli/verb.hpp"
+#include "common/console.hpp"
+#include "common/exit_status.hpp"
+#include "common/interrupt.hpp"
 #include "device/backend.hpp"
 
 namespace fd::cli {

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "base/printable.hpp"
-#include "cli/console.hpp"
-#include "cli/flag_names.hpp"
+#include "common/console.hpp"
+#include "common/flag_names.hpp"
 
 namespace fd::cli {
 namespace {

@@ -28,7 +28,7 @@ struct Probe {
   std::size_t aside = 0;      // rows set aside: a walker stays on them rather than leave
   std::size_t passes = 0;
   double seconds = 0;
-  std::string outcome;              // "resolved", "wall", "flat", "sparse", "localised", "not converged", "failed"
+  std::string outcome;              // "resolved", "wall", "flat", "sparse", "not converged", "failed"
   std::vector<double> eigenvalues;  // what the probe knew; not all of it need be converged
 };
 

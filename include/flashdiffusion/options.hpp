@@ -17,7 +17,7 @@ enum class Select { robust, minimum, paper, continuation };
 
 // Where a fit is; given to an Observer from the calling thread, at most a few times a second.
 struct Progress {
-  std::string stage;  // "reading", "probe", "solve", "extend"
+  std::string stage;  // "reading", "trim", "probe", "solve", "extend"
   std::size_t n = 0;  // rows in use (a rung of the ladder may use fewer than all)
   double beta = 0;
   std::size_t pass = 0;         // sweeps over the kernel so far in this stage, the current one included

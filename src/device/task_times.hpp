@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <limits>
 #include <vector>
 
 namespace fd {
@@ -31,11 +32,11 @@ class TaskTimes {
     return all / static_cast<double>(busy_.size());
   }
 
-  // Seconds a pair, all threads together, at a tenth of the way from the fastest task to the slowest.
+  // Seconds a pair, all threads together, at a tenth of the way from the fastest task to the slowest; NaN where no task was timed.
   double fastest_tenth() const {
     std::vector<double> all;
     for (const auto& one : seconds_per_pair_) all.insert(all.end(), one.begin(), one.end());
-    if (all.empty()) return 0;
+    if (all.empty()) return std::numeric_limits<double>::quiet_NaN();
     const auto tenth = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 10);
     std::nth_element(all.begin(), tenth, all.end());
     return *tenth / static_cast<double>(seconds_per_pair_.size());

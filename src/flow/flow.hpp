@@ -7,11 +7,11 @@
 // Does not know: clocks, files, back-ends, rungs. The history is that of one n and one precision.
 //
 // What a probe is worth here:
-//   good       outcome "resolved" (or "localised", for the selectors that do not heed it) and a finite V
+//   good       outcome "resolved" and a finite V
 //   wall       outcome "wall", or a Perron gap <= kappa eta; nothing at or above its beta is admissible
 //   flat       outcome "flat": half of the wanted eigenvalues are noise; nothing at or below its beta is admissible. (The selectors that walk
 //              up from a broad kernel, paper and continuation, walk on.)
-//   localised  outcome "sparse"; Select::robust only: outcome "localised", or more than max(1, fraction * modes) localised modes (none may be
+//   localised  outcome "sparse"; Select::robust only: more than max(1, fraction * modes) localised modes (none may be
 //              when only one or two are asked for: then a single one is half of the answer). One localised mode of three to
 //              nineteen is an outlier, not a wall.
 //   hole       "failed", "not converged", a V that is not finite: never chosen; the flow tries once 10 % beside it; two

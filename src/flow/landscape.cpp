@@ -68,7 +68,7 @@ void judge_holes(Landscape& land, const FlowRules& rules) {
 }  // namespace
 
 bool usable(const Probe& probe) {
-  const bool known = probe.outcome == "resolved" || probe.outcome == "localised" || probe.outcome == "flat";
+  const bool known = probe.outcome == "resolved" || probe.outcome == "flat";
   return known && std::isfinite(probe.v) && probe.v > 0;
 }
 
@@ -79,7 +79,7 @@ bool past_wall(const Probe& probe, const FlowRules& rules) {
 bool too_localised(const Probe& probe, const FlowRules& rules) {
   const std::size_t modes = rules.potential.modes;
   const double allowed = modes <= 2 ? 0 : std::max(1.0, std::floor(rules.localised_fraction * static_cast<double>(modes) + 1e-9));
-  return probe.outcome == "localised" || static_cast<double>(probe.localised) > allowed;
+  return static_cast<double>(probe.localised) > allowed;
 }
 
 const Mark* Landscape::best() const {

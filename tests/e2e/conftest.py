@@ -8,17 +8,19 @@ import numpy as np
 import pytest
 
 PROGRAM = os.environ.get("FLASHDIFFUSION", "flashdiffusion")
+BENCH = os.environ.get("FLASHDIFFUSION_BENCH", PROGRAM + "-bench")  # beside the program, unless named
 
 
 class Program:
     """Runs the program in a folder of its own and remembers which files were there before."""
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path, path=PROGRAM):
         self.folder = folder
+        self.path = path
 
     def __call__(self, *arguments, status=0, stdin=None, environment=None):
         result = subprocess.run(
-            [PROGRAM, *map(str, arguments)],
+            [self.path, *map(str, arguments)],
             cwd=self.folder,
             input=stdin,
             capture_output=True,
@@ -34,7 +36,7 @@ class Program:
         before = self.files()
         result = self(*arguments, status=status, stdin=stdin)
         assert result.stdout == ""
-        assert result.stderr.startswith("flashdiffusion: ")
+        assert result.stderr.startswith(Path(self.path).name + ": ")
         assert 1 <= len(result.stderr.strip().splitlines()) <= 3, result.stderr
         for word in words:
             assert str(word).lower() in result.stderr.lower(), f"'{word}' is not in: {result.stderr}"
@@ -48,6 +50,11 @@ class Program:
 @pytest.fixture
 def program(tmp_path):
     return Program(tmp_path)
+
+
+@pytest.fixture
+def bench(tmp_path):
+    return Program(tmp_path, BENCH)
 
 
 def torus(n=400, seed=1):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Refuses an include that points against the arrows of the design, and a file too long to read in one sitting.
 
-    base <- kernel <- device <- operator <- solver <- flow <- fit <- apps
+    base <- kernel <- device <- operator <- solver <- fit <- apps        base <- flow, analysis <- fit        base <- io <- apps
 
     check_includes.py ROOT          names each offending line; exit 1 if there is one
     check_includes.py --self-test   runs the check on a made-up tree, to show that it can fail
@@ -29,9 +29,11 @@ SEES = {
     "apps": {"base", "fit", "io", "analysis"},
     "public": set(),
 }
-# Verbs that measure or check the machinery itself may look at it, and the one file that lists the back-ends for the others.
-INSPECTORS = re.compile(r"apps/cli/(selftest|bench|backends)[^/]*$")
+# What measures or checks the machinery itself may look at it, and the one file that lists the back-ends for the others. How fast the
+# kernels of the cpu back-end could be at best, only a benchmark that names it can say.
+INSPECTORS = re.compile(r"apps/(bench/[^/]*|cli/selftest\.cpp|common/backends\.cpp)$")
 INSPECTED = {"device", "kernel", "operator", "solver"}
+YARDSTICK, MEASURED = "apps/bench/machine_limit.cpp", "cpu"
 
 # `#include` and the name that a Highway file gives itself to be included again for each instruction set.
 INCLUDE = re.compile(r'^\s*#\s*(?:include|define\s+HWY_TARGET_INCLUDE)\s*[<"]([^>"]+)[>"]')
@@ -61,9 +63,13 @@ def refusal(includer, target):
     """Why `includer` may not include `target`, or None."""
     layer, concrete = layer_of(includer)
     other, other_concrete = layer_of(target)
+    if includer.as_posix() == YARDSTICK and other_concrete == MEASURED:
+        return None
     registry = includer.as_posix() == "src/backends/registry.cpp"
     if other_concrete is not None and other_concrete != concrete and not registry:
         return f"only src/backends/registry.cpp may name the back-end '{other_concrete}'"
+    if layer == other == "apps" and target.parts[1] not in (includer.parts[1], "common"):
+        return f"apps/{includer.parts[1]} may include apps/common, not apps/{target.parts[1]}"
     allowed = SEES[layer] | {layer, "public"}
     if INSPECTORS.search(includer.as_posix()):
         allowed |= INSPECTED
@@ -113,7 +119,10 @@ def self_test():
         "src/io/npy.hpp": '#include "base/view.hpp"\n',
         "src/fit/fit.cpp": '#include "solver/lanczos.hpp"\n#include "flow/potential.hpp"\n',
         "apps/cli/info.cpp": '#include "io/npy.hpp"\n',
-        "apps/cli/selftest.cpp": '#include "device/backend.hpp"\n',
+        "apps/cli/selftest.cpp": '#include "device/backend.hpp"\n#include "common/console.hpp"\n',
+        "apps/common/console.hpp": "#include <string>\n",
+        "apps/bench/xgemm.cpp": '#include "device/backend.hpp"\n#include "common/console.hpp"\n',
+        "apps/bench/machine_limit.cpp": '#include "backends/cpu/cpu.hpp"\n',
         "tests/unit/anything.cpp": '#include "backends/cpu/cpu.hpp"\n',
     }
     bad = {  # one file each, added to or replacing one of the good tree
@@ -127,6 +136,10 @@ def self_test():
         "shared back-end code names a back-end": ("src/backends/shared.hpp", '#include "cpu/tile.hpp"\n'),
         "a public header shows an internal one": ("include/flashdiffusion/model.hpp", '#include "base/view.hpp"\n'),
         "a verb reaches into the solver": ("apps/cli/info.cpp", '#include "solver/lanczos.hpp"\n'),
+        "a benchmark names a back-end": ("apps/bench/xgemm.cpp", '#include "backends/cpu/cpu.hpp"\n'),
+        "the yardstick names another back-end": ("apps/bench/machine_limit.cpp", '#include "backends/reference/naive.hpp"\n'),
+        "one program includes another": ("apps/bench/fit.cpp", '#include "cli/info.cpp"\n'),
+        "what programs share includes one of them": ("apps/common/console.hpp", '#include "cli/info.cpp"\n'),
         "a Highway file that includes another layer": ("src/backends/cpu/x.cpp", '#define HWY_TARGET_INCLUDE "fit/fit.cpp"\n'),
         "a folder that is no layer": ("src/utilities/misc.hpp", "\n"),
         "a long file": ("src/base/long.cpp", "\n" * (MAX_LINES + 1)),

@@ -87,11 +87,11 @@ TEST(FlowRobust, LocalisedEverywhereGivesUpAndSaysWhatToDo) {
   EXPECT_LE(r.history.size(), 10u);
 }
 
-TEST(FlowRobust, OutcomeLocalisedCountsOnlyHere) {
+TEST(FlowRobust, LocalisedModesCountOnlyHere) {
   std::vector<Probe> history;
   for (const double beta : {0.25, 0.5, 1.0, 2.0}) {
     history.push_back(World{}.probe(beta));
-    if (beta > 0.7) history.back().outcome = "localised";
+    if (beta > 0.7) history.back().localised = 5;
   }
   const Step minimum = decide(history, rules_for(Select::minimum, 0.25));
   EXPECT_GT(minimum.beta, 0.7);

@@ -1,4 +1,4 @@
-// What this machine's arithmetic allows, measured now: the yardstick of `bench xgemm`. A symmetric pass over N^2 pairs cannot take
+// What this machine's arithmetic allows, measured now: the yardstick of `flashdiffusion-bench xgemm`. A symmetric pass over N^2 pairs cannot take
 // less than (D/2 + b) multiply-adds and half an exponential a pair.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 #include <flashdiffusion/precision.hpp>
 
-namespace fd {
+namespace fd::cli {
 
 struct MachineLimit {
   double flops = 0;                                              // a second, multiply-adds counted as two, all threads together
@@ -32,4 +32,4 @@ MachineLimit measure_machine_limit(const std::string& isa, Precision precision, 
 using Exp2Array = void (*)(const float* t, float* e, std::size_t count);
 Exp2Array exp2_near_f32(const std::string& isa);
 
-}  // namespace fd
+}  // namespace fd::cli

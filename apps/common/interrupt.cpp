@@ -1,15 +1,17 @@
-#include "cli/interrupt.hpp"
+#include "common/interrupt.hpp"
 
 #include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <utility>
 
 #include <flashdiffusion/error.hpp>
 
-#include "cli/exit_status.hpp"
+#include "common/console.hpp"
+#include "common/exit_status.hpp"
 
 namespace fd::cli {
 namespace {
@@ -19,8 +21,8 @@ std::atomic<int> at_once{0};
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);  // safe in a handler
 
 [[noreturn]] void leave() {
-  constexpr char message[] = "\nflashdiffusion: interrupted; nothing was written\n";
-  [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, message, sizeof message - 1);
+  for (const char* piece : {"\n", program_name(), ": interrupted; nothing was written\n"})
+    [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, piece, std::strlen(piece));
   _exit(interrupted);
 }
 

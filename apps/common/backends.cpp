@@ -1,4 +1,4 @@
-#include "cli/backends.hpp"
+#include "common/backends.hpp"
 
 #include "device/backend.hpp"
 

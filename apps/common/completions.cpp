@@ -1,13 +1,14 @@
-// flashdiffusion completions: a completion script for a shell, made from the program's own verbs and options, so that it cannot
+// completions: a completion script for a shell, made from the program's own verbs and options, so that it cannot
 // fall behind them.
+#include <algorithm>
 #include <memory>
 #include <sstream>
 
 #include <fmt/format.h>
 
-#include "cli/console.hpp"
-#include "cli/exit_status.hpp"
-#include "cli/verb.hpp"
+#include "common/console.hpp"
+#include "common/exit_status.hpp"
+#include "common/program.hpp"
 
 namespace fd::cli {
 namespace {
@@ -64,6 +65,12 @@ std::string positional_choices(const CLI::App& app) {
   return {};
 }
 
+std::string function_name(const CLI::App& root) {
+  std::string name = "_" + root.get_name();
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
 std::string bash_script(const CLI::App& root) {
   std::string names, cases;
   for (const CLI::App* verb : verbs_of(root)) {
@@ -75,15 +82,15 @@ std::string bash_script(const CLI::App& root) {
                              joined(option.choices));
     cases += fmt::format("      esac\n      options='{}'\n      values='{}' ;;\n", all_names(*verb), positional_choices(*verb));
   }
-  return fmt::format(R"(# bash completion of flashdiffusion; load it with: source <(flashdiffusion completions bash)
-_flashdiffusion() {{
+  return fmt::format(R"(# bash completion of {0}; load it with: source <({0} completions bash)
+{1}() {{
   local word="${{COMP_WORDS[COMP_CWORD]}}" previous="${{COMP_WORDS[COMP_CWORD-1]}}" options='' values=''
   if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W '{}{}' -- "$word"))
+    COMPREPLY=($(compgen -W '{2}{3}' -- "$word"))
     return
   fi
   case "${{COMP_WORDS[1]}}" in
-{}  esac
+{4}  esac
   if [ "${{word:0:1}}" = - ]; then
     COMPREPLY=($(compgen -W "$options" -- "$word"))
   elif [ -n "$values" ]; then
@@ -92,9 +99,9 @@ _flashdiffusion() {{
     COMPREPLY=($(compgen -f -- "$word"))
   fi
 }}
-complete -o filenames -F _flashdiffusion flashdiffusion
+complete -o filenames -F {1} {0}
 )",
-                     names, all_names(root), cases);
+                     root.get_name(), function_name(root), names, all_names(root), cases);
 }
 
 // A description inside single quotes, in a place where brackets and colons have a meaning of their own.
@@ -122,26 +129,26 @@ std::string zsh_script(const CLI::App& root) {
     const std::string values = positional_choices(*verb);
     cases += fmt::format("        '*:argument:{}' ;;\n", values.empty() ? "_files" : "(" + values + ")");
   }
-  return fmt::format(R"(#compdef flashdiffusion
-# zsh completion of flashdiffusion; load it with: source <(flashdiffusion completions zsh)
-_flashdiffusion() {{
+  return fmt::format(R"(#compdef {0}
+# zsh completion of {0}; load it with: source <({0} completions zsh)
+{1}() {{
   local -a verbs
   verbs=(
-{}  )
+{2}  )
   if (( CURRENT == 2 )); then
     _describe 'command' verbs
-    compadd -- {}
+    compadd -- {3}
     return
   fi
   local verb=$words[2]
   shift words
   (( CURRENT-- ))
   case $verb in
-{}  esac
+{4}  esac
 }}
-compdef _flashdiffusion flashdiffusion
+compdef {1} {0}
 )",
-                     names, all_names(root), cases);
+                     root.get_name(), function_name(root), names, all_names(root), cases);
 }
 
 std::string fish_quoted(const std::string& text) {
@@ -153,24 +160,25 @@ std::string fish_quoted(const std::string& text) {
   return result;
 }
 
-std::string fish_option(const std::string& condition, const OptionWords& option) {
+std::string fish_option(const std::string& program, const std::string& condition, const OptionWords& option) {
   if (option.names.empty()) return {};
-  std::string line = "complete -c flashdiffusion -n '" + condition + "'";
+  std::string line = "complete -c " + program + " -n '" + condition + "'";
   for (const std::string& name : option.names) line += name[1] == '-' ? " -l " + name.substr(2) : " -s " + name.substr(1);
   if (option.takes_value) line += option.choices.empty() ? " -r" : " -x -a '" + joined(option.choices) + "'";
   return line + " -d '" + fish_quoted(option.help) + "'\n";
 }
 
 std::string fish_script(const CLI::App& root) {
-  std::string text = "# fish completion of flashdiffusion; load it with: flashdiffusion completions fish | source\n";
-  for (const OptionWords& option : options_of(root)) text += fish_option("__fish_use_subcommand", option);
+  const std::string& program = root.get_name();
+  std::string text = fmt::format("# fish completion of {0}; load it with: {0} completions fish | source\n", program);
+  for (const OptionWords& option : options_of(root)) text += fish_option(program, "__fish_use_subcommand", option);
   for (const CLI::App* verb : verbs_of(root)) {
-    text += fmt::format("complete -c flashdiffusion -f -n __fish_use_subcommand -a {} -d '{}'\n", verb->get_name(),
+    text += fmt::format("complete -c {} -f -n __fish_use_subcommand -a {} -d '{}'\n", program, verb->get_name(),
                         fish_quoted(verb->get_description()));
     const std::string condition = "__fish_seen_subcommand_from " + verb->get_name();
-    for (const OptionWords& option : options_of(*verb)) text += fish_option(condition, option);
+    for (const OptionWords& option : options_of(*verb)) text += fish_option(program, condition, option);
     const std::string values = positional_choices(*verb);
-    if (!values.empty()) text += fmt::format("complete -c flashdiffusion -f -n '{}' -a '{}'\n", condition, values);
+    if (!values.empty()) text += fmt::format("complete -c {} -f -n '{}' -a '{}'\n", program, condition, values);
   }
   return text;
 }
@@ -180,7 +188,8 @@ std::string fish_script(const CLI::App& root) {
 Action declare_completions(CLI::App& app, const std::vector<std::string>&) {
   auto shell = std::make_shared<std::string>();
   app.add_option("shell", *shell, "which shell")->type_name("")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
-  app.footer("Examples:\n  source <(flashdiffusion completions bash)\n  flashdiffusion completions fish | source");
+  app.footer(
+      fmt::format("Examples:\n  source <({0} completions bash)\n  {0} completions fish | source", app.get_parent()->get_name()));
   return [shell, &app] {
     const CLI::App& root = *app.get_parent();
     print_result(*shell == "bash" ? bash_script(root) : *shell == "zsh" ? zsh_script(root) : fish_script(root));

@@ -1,8 +1,8 @@
-#include "cli/bench_solver.hpp"
-
+// solver: what the eigensolver costs in passes, columns and seconds, beside other people's solvers on the same operator.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -13,15 +13,18 @@
 
 #include "base/random.hpp"
 #include "base/team.hpp"
-#include "cli/bench_solver_peers.hpp"
-#include "cli/console.hpp"
-#include "cli/exit_status.hpp"
-#include "cli/interrupt.hpp"
-#include "cli/made_points.hpp"
-#include "cli/provenance.hpp"
-#include "cli/validators.hpp"
+#include "base/worst.hpp"
+#include "bench/figures.hpp"
+#include "bench/interrupt_watch.hpp"
+#include "bench/sampled_rows.hpp"
+#include "bench/solver_peers.hpp"
+#include "bench/verb.hpp"
+#include "common/console.hpp"
+#include "common/exit_status.hpp"
+#include "common/machine.hpp"
+#include "common/made_points.hpp"
+#include "common/validators.hpp"
 #include "fit/rung_solver.hpp"
-#include "io/open_points.hpp"
 
 namespace fd::cli {
 namespace {
@@ -57,8 +60,7 @@ Case named_case(const std::string& name) {
 }
 
 Case file_case(const Wish& wish) {
-  LeaveAtOnce blocking;
-  return {wish.points, {}, interruptible(open_points({wish.points})), wish.beta.value(), wish.modes, {wish.tolerance}};
+  return {wish.points, {}, open_interruptible(wish.points), wish.beta.value(), wish.modes, {wish.tolerance}};
 }
 
 // Where a solve of ours begins.
@@ -68,17 +70,6 @@ struct Start {
   bool quarter = false;      // from those of every fourth row, extended
   bool values_only = false;  // stops when the eigenvalues are known to a percent, as a probe of the fit does
 };
-
-class Stopper final : public Observer {
- public:
-  bool stop() override { return interrupt_requested(); }
-};
-
-double seconds_of(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 // One case at one tolerance: everything a RungSolver refers to, and the operator for the peers.
 class Bench {
@@ -129,21 +120,22 @@ class Bench {
       row["passes"] = probe.passes - (start.beta > 0 ? 1 : 2);
       row["columns"] = rung.columns() - before - 2;
       row["converged"] = probe.outcome != "not converged";
-      row["last_value"] = probe.eigenvalues.back();
-      if (known_bias_ > 0) row["value_error"] = std::abs(probe.v_bias / known_bias_ - 1);
+      note_last(row, probe.eigenvalues);
+      if (known_bias_ > 0) note_figure(row, "value_error", std::abs(probe.v_bias / known_bias_ - 1));
       return row;
     }
     Spectrum& found = solution.spectrum;
     known_bias_ = solution.probe.v_bias;
     row["passes"] = found.passes;
     row["columns"] = found.columns;
+    row["converged"] = found.outcome == SolverOutcome::converged;
+    note_last(row, found.values);
+    if (found.values.empty()) return row;
     const auto modes = static_cast<Eigen::Index>(found.values.size());
     RowMajor vectors(static_cast<Eigen::Index>(summary_.rows), modes);
     backend_->download(nullptr, {*found.vectors, 0, found.values.size()}, vectors.data());
     DiffusionOperator m(space_, rung.points(), case_.beta, options_.alpha, &watch_);
-    row["residual"] = largest_residual(m, Eigen::Map<Eigen::VectorXd>(found.values.data(), modes), vectors);
-    row["last_value"] = found.values.back();
-    row["converged"] = found.outcome == SolverOutcome::converged;
+    note_figure(row, "residual", largest_residual(m, Eigen::Map<Eigen::VectorXd>(found.values.data(), modes), vectors));
     return row;
   }
 
@@ -184,8 +176,8 @@ class Bench {
     row["seconds"] = seconds;
     row["converged"] = answer.converged;
     if (answer.values.size() > 0) {
-      row["residual"] = largest_residual(*m, answer.values, answer.vectors);
-      row["last_value"] = answer.values(answer.values.size() - 1);
+      note_figure(row, "residual", largest_residual(*m, answer.values, answer.vectors));
+      note_figure(row, "last_value", answer.values(answer.values.size() - 1));
     }
     return row;
   }
@@ -196,6 +188,18 @@ class Bench {
             {"beta", case_.beta}, {"modes", case_.modes},  {"tolerance", tolerance_}, {"start", start},
             {"passes", nullptr},  {"columns", nullptr},    {"seconds", nullptr},      {"residual", nullptr},
             {"converged", false}, {"last_value", nullptr}, {"value_error", nullptr},  {"note", ""}};
+  }
+
+  // A figure that is no number belies whatever the solver said of itself.
+  static void note_figure(Json& row, const char* name, double value) {
+    row[name] = figure(value);
+    if (std::isfinite(value)) return;
+    row["converged"] = false;
+    row["note"] = fmt::format("{} is not a number", name);
+  }
+
+  static void note_last(Json& row, const std::vector<double>& values) {
+    note_figure(row, "last_value", values.empty() ? std::numeric_limits<double>::quiet_NaN() : values.back());
   }
 
   // |M v - lambda v| with a fresh product and sums in fp64. Rows are in the panels' order.
@@ -212,7 +216,7 @@ class Bench {
       m.apply(*in, *out);
       backend_->download(nullptr, *out, image.data());
       image -= some * values.segment(first, count).asDiagonal();
-      largest = std::max(largest, image.colwise().norm().maxCoeff());
+      for (Eigen::Index c = 0; c < count; ++c) largest = worse(largest, image.col(c).norm());
     }
     return largest;
   }
@@ -225,7 +229,7 @@ class Bench {
   Comm comm_;
   Space space_;
   Options options_;
-  Stopper stopper_;
+  InterruptObserver stopper_;
   ProgressWatch watch_;
   FitContext context_;
   double known_bias_ = 0;  // median of -log(lambda), from the last solve to a residual
@@ -244,10 +248,6 @@ std::vector<Start> starts(const Case& problem) {
 
 constexpr const char* layout = "{:<11} {:<14} {:>7} {:>4} {:>6} {:>4} {:>6} {:<17} {:>6} {:>7} {:>8} {:>9} {:>9}  {}\n";
 
-std::string text(const Json& value, const char* format) {
-  return value.is_null() ? "-" : fmt::format(fmt::runtime(format), value.get<double>());
-}
-
 void print_header(const Json& machine) {
   print_result(machine.dump() + "\n");
   print_result(fmt::format(layout, "case", "solver", "n", "D", "beta", "k", "tol", "start", "passes", "columns", "seconds",
@@ -257,12 +257,13 @@ void print_header(const Json& machine) {
 void print_row(const Json& row) {
   std::string state = row["note"];
   if (state.empty()) state = row["converged"].get<bool>() ? "yes" : "no";
-  if (!row["value_error"].is_null()) state += text(row["value_error"], ", values to {:.1e}");
+  if (!row["value_error"].is_null()) state += figure_text(row["value_error"], ", values to {:.1e}");
   print_result(fmt::format(layout, row["case"].get<std::string>(), row["solver"].get<std::string>(), row["n"].get<std::size_t>(),
-                           row["dimension"].get<std::size_t>(), text(row["beta"], "{:.4g}"), row["modes"].get<std::size_t>(),
-                           text(row["tolerance"], "{:.0e}"), row["start"].get<std::string>(), text(row["passes"], "{:.0f}"),
-                           text(row["columns"], "{:.0f}"), text(row["seconds"], "{:.3f}"), text(row["residual"], "{:.1e}"),
-                           text(row["last_value"], "{:.6f}"), state));
+                           row["dimension"].get<std::size_t>(), figure_text(row["beta"], "{:.4g}"),
+                           row["modes"].get<std::size_t>(), figure_text(row["tolerance"], "{:.0e}"),
+                           row["start"].get<std::string>(), figure_text(row["passes"], "{:.0f}"),
+                           figure_text(row["columns"], "{:.0f}"), figure_text(row["seconds"], "{:.3f}"),
+                           figure_text(row["residual"], "{:.1e}"), figure_text(row["last_value"], "{:.6f}"), state));
 }
 
 // The library knows rows and columns of points it cannot use, not where they came from.
@@ -309,7 +310,9 @@ int run(const Wish& wish) {
     }
   }
   if (wish.json) print_result(document.dump(2) + "\n");
-  return done;
+  const bool broken = std::any_of(document["rows"].begin(), document["rows"].end(),
+                                  [](const Json& row) { return row["note"].get<std::string>().ends_with("not a number"); });
+  return broken ? numbers : done;
 }
 
 constexpr const char* footer =
@@ -329,50 +332,49 @@ Peers: ARPACK and Spectra, where they were found at build time (Debian: libarpac
 has no PRIMME, Spectra's takes only stored sparse matrices, and those of hypre and SLEPc want MPI.
 
 Examples:
-  flashdiffusion bench solver
-  flashdiffusion bench solver --case torus --no-peers --json
-  flashdiffusion bench solver --points points.npy --beta 0.45 -k 8 --tolerance 1e-5)";
+  flashdiffusion-bench solver
+  flashdiffusion-bench solver --case torus --no-peers --json
+  flashdiffusion-bench solver --points points.npy --beta 0.45 -k 8 --tolerance 1e-5)";
 
 }  // namespace
 
-Action declare_bench_solver(CLI::App& bench) {
+Action declare_solver(CLI::App& app, const std::vector<std::string>&) {
   auto wish = std::make_shared<Wish>();
-  CLI::App* app = bench.add_subcommand("solver", "passes, columns and seconds of the eigensolver, beside ARPACK and Spectra");
-  auto* cases = app->add_option("--case", wish->cases, "which problems, a comma list")
+  auto* cases = app.add_option("--case", wish->cases, "which problems, a comma list")
                     ->delimiter(',')
                     ->check(CLI::IsMember({"torus", "torus-warm", "roll", "roll-large"}))
                     ->type_name("")
                     ->capture_default_str();
-  auto* points = app->add_option("--points", wish->points, "a file of points instead")->type_name("FILE")->excludes(cases);
-  auto* beta = app->add_option("--beta", wish->beta, "its bandwidth")->check(real_number)->type_name("B")->needs(points);
+  auto* points = app.add_option("--points", wish->points, "a file of points instead")->type_name("FILE")->excludes(cases);
+  auto* beta = app.add_option("--beta", wish->beta, "its bandwidth")->check(real_number)->type_name("B")->needs(points);
   points->needs(beta);
-  app->add_option("-k,--modes", wish->modes, "its number of modes")
+  app.add_option("-k,--modes", wish->modes, "its number of modes")
       ->check(whole_number)
       ->type_name("K")
       ->capture_default_str()
       ->needs(points);
-  app->add_option("--tolerance", wish->tolerance, "its largest residual")
+  app.add_option("--tolerance", wish->tolerance, "its largest residual")
       ->check(real_number)
       ->type_name("T")
       ->capture_default_str()
       ->needs(points);
-  app->add_option("--block", wish->block, "vectors a pass of ours; 0: chosen as fit does")
+  app.add_option("--block", wish->block, "vectors a pass of ours; 0: chosen as fit does")
       ->check(whole_number)
       ->type_name("N")
       ->capture_default_str();
-  app->add_flag("--peers,!--no-peers", wish->peers, "also run the peers (default), or only ours");
-  app->add_option("--peer-passes", wish->peer_passes, "passes after which a peer gives up")
+  app.add_flag("--peers,!--no-peers", wish->peers, "also run the peers (default), or only ours");
+  app.add_option("--peer-passes", wish->peer_passes, "passes after which a peer gives up")
       ->check(whole_number)
       ->type_name("N")
       ->capture_default_str();
-  app->add_option("--peer-basis", wish->peer_basis, "vectors a peer keeps; 0: 2 K + 1, at least 20")
+  app.add_option("--peer-basis", wish->peer_basis, "vectors a peer keeps; 0: 2 K + 1, at least 20")
       ->check(whole_number)
       ->type_name("N")
       ->capture_default_str();
-  app->add_option("--precision", wish->precision, "fp32 or fp64")->type_name("P")->capture_default_str();
-  app->add_option("--threads", wish->threads, "0: all cores")->check(whole_number)->type_name("N")->capture_default_str();
-  app->add_flag("--json", wish->json, "one JSON document");
-  app->footer(footer);
+  app.add_option("--precision", wish->precision, "fp32 or fp64")->type_name("P")->capture_default_str();
+  app.add_option("--threads", wish->threads, "0: all cores")->check(whole_number)->type_name("N")->capture_default_str();
+  app.add_flag("--json", wish->json, "one JSON document");
+  app.footer(footer);
   return [wish] { return run(*wish); };
 }
 

@@ -1,4 +1,4 @@
-#include "cli/made_points.hpp"
+#include "common/made_points.hpp"
 
 #include <cmath>
 #include <numbers>

@@ -1,4 +1,4 @@
-#include "cli/flag_names.hpp"
+#include "common/flag_names.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -9,28 +9,14 @@ namespace {
 constexpr struct {
   const char *field, *flag;
 } names[] = {
-    {"modes", "--modes"},
-    {"alpha", "--alpha"},
-    {"beta", "--beta"},
-    {"select", "--select"},
-    {"ladder", "--ladder"},
-    {"precision", "--precision"},
-    {"backend", "--backend"},
-    {"threads", "--threads"},
-    {"block", "--block"},
-    {"basis", "--basis"},
-    {"tolerance", "--tolerance"},
-    {"max_passes", "--max-passes"},
-    {"memory_bytes", "--memory"},
-    {"beta0", "--beta0"},
-    {"beta0_cap", "--beta0-cap"},
-    {"beta_max", "--beta-max"},
-    {"components", "--components"},
-    {"trim", "--trim"},
-    {"seed", "--seed"},
-    {"header", "--header"},  // of fd::ReadOptions, as are the next two
-    {"names", "--names"},
-    {"missing", "--missing"},
+    {"modes", "--modes"},         {"alpha", "--alpha"},           {"beta", "--beta"},
+    {"select", "--select"},       {"ladder", "--ladder"},         {"precision", "--precision"},
+    {"backend", "--backend"},     {"threads", "--threads"},       {"block", "--block"},
+    {"basis", "--basis"},         {"tolerance", "--tolerance"},   {"max_passes", "--max-passes"},
+    {"memory_bytes", "--memory"}, {"beta0", "--beta0"},           {"beta0_cap", "--beta0-cap"},
+    {"beta_max", "--beta-max"},   {"components", "--components"}, {"trim", "--trim"},
+    {"seed", "--seed"},           {"header", "--header"},  // of fd::ReadOptions, as are the next two
+    {"names", "--names"},         {"missing", "--missing"},
 };
 
 }  // namespace

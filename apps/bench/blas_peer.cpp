@@ -1,4 +1,4 @@
-#include "cli/bench_blas_peer.hpp"
+#include "bench/blas_peer.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 
 #include "base/aligned_buffer.hpp"
+#include "common/interrupt.hpp"
 
 namespace fd::cli {
 namespace {
@@ -64,10 +65,11 @@ std::vector<float> BlasPeer::product(const std::vector<float>& x, std::size_t n,
         sgemm_(row_major, transposed, plain, others, b, rows, 1, tile, others, w.data() + i * columns, b, 1, y + j * columns, b);
     }
   };
-  team.run(pairs.size(), [&](std::size_t task, int worker) {
-    const std::size_t i = pairs[task].first * block, j = pairs[task].second * block;
+  const auto task = [&](std::size_t index, int worker) {
+    const std::size_t i = pairs[index].first * block, j = pairs[index].second * block;
     times.time(worker, i != j && j + block <= n ? 2.0 * block * block : 0.0, [&] { work(i, j, worker); });
-  });
+  };
+  team.run(pairs.size(), task, throw_if_interrupted);
   for (std::size_t t = 1; t < threads; ++t)
     for (std::size_t i = 0; i < n * columns; ++i) sums[0][i] += sums[t][i];
   return std::move(sums[0]);

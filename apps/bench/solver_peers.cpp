@@ -1,4 +1,4 @@
-#include "cli/bench_solver_peers.hpp"
+#include "bench/solver_peers.hpp"
 
 #include <algorithm>
 #include <cstdlib>

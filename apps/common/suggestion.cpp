@@ -1,4 +1,4 @@
-#include "cli/suggestion.hpp"
+#include "common/suggestion.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -10,10 +10,13 @@ namespace fd::cli {
 // Fills such gaps so that writing to them fails instead. Called first in main.
 void guard_standard_streams();
 
+void name_program(const char* name);  // of the one that runs; it opens every complaint. Called once, in main
+const char* program_name();
+
 void print_result(const std::string& text);  // whole or Error(io)
 // Both show bytes that are no text, and control characters, as \xNN.
 void remark(const std::string& line);                                  // a line on standard error
-void complain(const std::string& what, const std::string& hint = {});  // "flashdiffusion: what", then the hint
+void complain(const std::string& what, const std::string& hint = {});  // "<program>: what", then the hint
 
 bool errors_on_terminal();
 bool colour_on_terminal();  // and NO_COLOR is not set

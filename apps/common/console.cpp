@@ -1,4 +1,4 @@
-#include "cli/console.hpp"
+#include "common/console.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -13,9 +13,16 @@
 #include <flashdiffusion/error.hpp>
 
 #include "base/printable.hpp"
-#include "cli/flag_names.hpp"
+#include "common/flag_names.hpp"
 
 namespace fd::cli {
+
+namespace {
+const char* program = "flashdiffusion";
+}  // namespace
+
+void name_program(const char* name) { program = name; }
+const char* program_name() { return program; }
 
 void guard_standard_streams() {
   for (int stream = 0; stream < 3; ++stream) {
@@ -50,7 +57,7 @@ void remark(const std::string& line) {
 }
 
 void complain(const std::string& what, const std::string& hint) {
-  const std::string line = "flashdiffusion: " + printable(what);
+  const std::string line = fmt::format("{}: {}", program, printable(what));
   remark(hint.empty() ? line : line + "\n  " + printable(hint));
 }
 

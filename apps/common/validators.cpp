@@ -1,4 +1,4 @@
-#include "cli/validators.hpp"
+#include "common/validators.hpp"
 
 #include <algorithm>
 #include <cctype>

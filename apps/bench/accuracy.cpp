@@ -1,20 +1,27 @@
-#include "cli/bench_accuracy.hpp"
-
+// accuracy: how well the kernel product keeps its promise at a size no dense reference reaches.
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <flashdiffusion/error.hpp>
 #include <flashdiffusion/precision.hpp>
 
 #include "base/pieces.hpp"
 #include "base/random.hpp"
-#include "cli/made_points.hpp"
-#include "cli/provenance.hpp"
-#include "cli/validators.hpp"
+#include "base/worst.hpp"
+#include "bench/figures.hpp"
+#include "bench/interrupt_watch.hpp"
+#include "bench/sampled_rows.hpp"
+#include "bench/verb.hpp"
+#include "common/console.hpp"
+#include "common/exit_status.hpp"
+#include "common/machine.hpp"
+#include "common/made_points.hpp"
+#include "common/validators.hpp"
 #include "device/backend.hpp"
-#include "io/open_points.hpp"
 
 namespace fd::cli {
 namespace {
@@ -51,10 +58,15 @@ Case clusters(std::size_t rows) {
 }
 
 Case from_file(const Wish& wish) {
-  const auto source = open_points({wish.points});
+  const auto source = open_interruptible(wish.points);
   Case made{wish.points, source->rows(), source->dimension(), {}, wish.beta};
   made.x.resize(made.rows * made.dimension);
   in_pieces(*source, [&](std::size_t first, std::size_t count, const double* rows) {
+    for (std::size_t i = 0; i < count * made.dimension; ++i)
+      if (!std::isfinite(rows[i]))
+        throw Error(Failure::input,
+                    fmt::format("{}: row {} holds a value that is not finite", wish.points, first + i / made.dimension + 1),
+                    "take such rows out first");
     std::copy_n(rows, count * made.dimension, made.x.begin() + static_cast<std::ptrdiff_t>(first * made.dimension));
   });
   return made;
@@ -63,7 +75,7 @@ Case from_file(const Wish& wish) {
 // The largest |y_i - sum_j k_ij w_j| over sum_j k_ij |w_j|, j != i, over rows spread evenly; the sums in long double.
 double largest_row_error(const Case& problem, const Wish& wish, Precision precision) {
   const std::size_t n = problem.rows, dimension = problem.dimension;
-  const auto backend = make_backend({"cpu", wish.isa, static_cast<int>(wish.threads)});
+  const auto backend = make_backend({"cpu", wish.isa, checked_threads(wish.threads)});
   ViewSource source(PointsView(problem.x.data(), n, dimension));
   const auto points = backend->load(source, precision);
   auto in = backend->panel(n, 1, precision), out = backend->panel(n, 1, precision);
@@ -72,12 +84,14 @@ double largest_row_error(const Case& problem, const Wish& wish, Precision precis
   for (std::size_t i = 0; i < n; ++i)
     w[i] = std::abs(static_cast<float>(random.normal(i)));  // of one sign: errors that lean to one side add up
   backend->upload(points.get(), w.data(), *in);
-  backend->xgemm(problem.beta, *points, *in, *out, nullptr);
+  InterruptWatch watch;
+  backend->xgemm(problem.beta, *points, *in, *out, &watch);
   backend->download(points.get(), *out, y.data());
 
-  double worst = 0;
+  double largest = 0;
   const std::size_t step = std::max<std::size_t>(1, n / wish.compared);
   for (std::size_t i = 0; i < n; i += step) {
+    throw_if_interrupted();
     long double sum = 0, scale = 0;
     for (std::size_t j = 0; j < n; ++j) {
       if (j == i) continue;
@@ -91,9 +105,11 @@ double largest_row_error(const Case& problem, const Wish& wish, Precision precis
       sum += entry * w[j];
       scale += entry * std::abs(w[j]);
     }
-    if (scale > 0) worst = std::max(worst, std::abs(static_cast<double>((y[i] - sum) / scale)));
+    // a row without neighbours is exactly zero
+    const auto error = std::abs(static_cast<double>(scale == 0 ? static_cast<long double>(y[i]) : (y[i] - sum) / scale));
+    largest = worse(largest, error);
   }
-  return worst;
+  return largest;
 }
 
 int run(const Wish& wish) {
@@ -107,10 +123,10 @@ int run(const Wish& wish) {
   }
   nlohmann::ordered_json document = {{"machine", machine_json({})}, {"rows", nlohmann::ordered_json::array()}};
   if (!wish.json)
-    fmt::print(
+    print_result(fmt::format(
         "{}\nLargest error of a row of K W over K |W|, of {} rows, against sums in long double.\n{:<28} {:>9} {:>5} {:>9}  {:<5} "
         "{:>9} {:>9}\n",
-        machine_json({}).dump(), wish.compared, "points", "n", "D", "beta", "", "error", "promise");
+        document["machine"].dump(), wish.compared, "points", "n", "D", "beta", "", "error", "promise"));
   bool kept = true;
   for (const Case& problem : cases)
     for (const Precision precision : {Precision::bf16, Precision::tf32, Precision::fp32, Precision::fp64}) {
@@ -121,34 +137,36 @@ int run(const Wish& wish) {
                                   {"dimension", problem.dimension},
                                   {"beta", problem.beta},
                                   {"precision", traits(precision).name},
-                                  {"error", error},
+                                  {"error", figure(error)},
                                   {"promise", promise}});
-      if (!wish.json) {
-        fmt::print("{:<28} {:>9} {:>5} {:>9.4g}  {:<5} {:>9.1e} {:>9.0e}\n", problem.name, problem.rows, problem.dimension,
-                   problem.beta, traits(precision).name, error, promise);
-        std::fflush(stdout);
-      }
+      if (!wish.json)
+        print_result(fmt::format("{:<28} {:>9} {:>5} {:>9.4g}  {:<5} {:>9.1e} {:>9.0e}{}\n", problem.name, problem.rows,
+                                 problem.dimension, problem.beta, traits(precision).name, error, promise,
+                                 error <= promise ? "" : "  BROKEN"));
     }
-  if (wish.json) fmt::print("{}\n", document.dump(2));
-  return kept ? 0 : 1;
+  if (wish.json) print_result(document.dump(2) + "\n");
+  return kept ? done : numbers;
 }
 
 }  // namespace
 
-Action declare_bench_accuracy(CLI::App& bench) {
+Action declare_accuracy(CLI::App& app, const std::vector<std::string>&) {
   auto wish = std::make_shared<Wish>();
-  CLI::App* app = bench.add_subcommand("accuracy", "row errors of the kernel product against sums in long double");
-  app->add_option("--n", wish->rows, "points of the cases it makes")->check(whole_number)->type_name("N")->capture_default_str();
-  app->add_option("--compared", wish->compared, "rows compared")
+  app.add_option("--n", wish->rows, "points of the cases it makes")->check(whole_number)->type_name("N")->capture_default_str();
+  app.add_option("--compared", wish->compared, "rows compared")
       ->check(CLI::PositiveNumber)
       ->type_name("N")
       ->capture_default_str();
-  auto* points = app->add_option("--points", wish->points, "a file of points instead")->type_name("FILE");
-  auto* beta = app->add_option("--beta", wish->beta, "its bandwidth")->check(CLI::PositiveNumber)->type_name("B")->needs(points);
+  auto* points = app.add_option("--points", wish->points, "a file of points instead")->type_name("FILE");
+  auto* beta = app.add_option("--beta", wish->beta, "its bandwidth")->check(CLI::PositiveNumber)->type_name("B")->needs(points);
   points->needs(beta);
-  app->add_option("--isa", wish->isa, "instruction set (the best there is)");
-  app->add_option("--threads", wish->threads, "0: all cores")->check(whole_number)->type_name("N")->capture_default_str();
-  app->add_flag("--json", wish->json, "one JSON document");
+  app.add_option("--isa", wish->isa, "instruction set (the best there is)")->type_name("NAME");
+  app.add_option("--threads", wish->threads, "0: all cores")->check(whole_number)->type_name("N")->capture_default_str();
+  app.add_flag("--json", wish->json, "one JSON document");
+  app.footer(
+      "Exit status 1 where an error is above what the precision promises.\nExamples:\n  flashdiffusion-bench accuracy --n "
+      "20000\n  "
+      "flashdiffusion-bench accuracy --points points.npy --beta 0.5");
   return [wish] { return run(*wish); };
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/team.hpp"
-#include "device/machine_limit.hpp"
+#include "bench/machine_limit.hpp"
 #include "device/task_times.hpp"
 
 namespace fd::cli {

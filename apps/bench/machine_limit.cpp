@@ -1,4 +1,4 @@
-#include "device/machine_limit.hpp"
+#include "bench/machine_limit.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -10,7 +10,7 @@
 #include "base/aligned_buffer.hpp"
 #include "base/team.hpp"
 
-namespace fd {
+namespace fd::cli {
 namespace {
 
 // The fastest of many short runs: a limit is what the machine does when nothing disturbs it.
@@ -53,4 +53,4 @@ MachineLimit measure_machine_limit(const std::string& isa, Precision precision, 
 
 Exp2Array exp2_near_f32(const std::string& isa) { return cpu::choose_kernels(isa).f32->exp2_near; }
 
-}  // namespace fd
+}  // namespace fd::cli
