@@ -86,7 +86,9 @@ def without_origin(path, copy):
         for name in model:
             if name != "provenance":
                 model.copy(name, copy)
-        copy.create_dataset("provenance", data=np.bytes_("{}"))
+        origin = copy.create_dataset("provenance", data=np.bytes_("{}"))
+        for name, value in model["provenance"].attrs.items():
+            origin.attrs[name] = value
 
 
 def models(program):
