@@ -1,5 +1,5 @@
 // The command line: words from bytes (a zero ends a word), read by the program itself in an empty folder. Nothing can be opened there, so
-// every call ends at the latest when its files are; the verbs that make their own data are left out. The exit status is one of
+// every call ends at the latest when its files are; the verbs that make their own data do nothing here. The exit status is one of
 // those the help names.
 #include <filesystem>
 #include <string>
@@ -11,11 +11,20 @@
 #include "cli/main.cpp"
 #undef main
 
+namespace fd::cli {
+
+Action nothing() {
+  return [] { return static_cast<int>(done); };
+}
+Action declare_demo(CLI::App&, const std::vector<std::string>&) { return nothing(); }
+Action declare_selftest(CLI::App&, const std::vector<std::string>&) { return nothing(); }
+Action declare_bench(CLI::App&, const std::vector<std::string>&) { return nothing(); }
+
+}  // namespace fd::cli
+
 namespace {
 
 bool only_reads(const std::vector<std::string>& words) {
-  for (const char* verb : {"demo", "selftest", "bench"})
-    if (words.size() > 1 && words[1] == verb) return false;
   for (const std::string& word : words)
     if (word.find('/') != std::string::npos || word == "-" || word == "..") return false;
   if (words.size() < 2 || words[1] != "estimate") return true;
