@@ -73,6 +73,7 @@ struct Case {
   double value;
   bool everywhere, flow;
 };
+void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 
 class Kernel : public ::testing::TestWithParam<Case> {
  protected:

@@ -14,12 +14,12 @@ class Write : public io_test::TemporaryFolder {
     TemporaryFolder::TearDown();
   }
 
-  // `action` writes `name`. Returns how many writes it takes.
-  long fails_at_each(const std::string& name, const std::function<void()>& action) {
+  // `action` writes `name`. Returns how many writes it takes. `onwards`: the disk stays full.
+  long fails_at_each(const std::string& name, bool onwards, const std::function<void()>& action) {
     put(name, "what stood there before");
     for (long n = 1;; ++n) {
-      SCOPED_TRACE(name + ", write " + std::to_string(n));
-      writes.fail_at(n);
+      SCOPED_TRACE(name + ", write " + std::to_string(n) + (onwards ? " and all after it" : ""));
+      writes.fail_at(n, onwards);
       bool failed = false;
       try {
         action();
@@ -48,12 +48,14 @@ class Write : public io_test::TemporaryFolder {
 TEST_F(Write, ModelFile) {
   const Table points = few_points();
   const Model model = fit(points.view(), few_modes());
-  EXPECT_GT(fails_at_each("model.h5", [&] { save_model(model, path("model.h5")); }), 3);
+  for (const bool onwards : {false, true})
+    EXPECT_GT(fails_at_each("model.h5", onwards, [&] { save_model(model, path("model.h5")); }), 3);
 }
 
 TEST_F(Write, Coordinates) {
   for (const char* name : {"out.npy", "out.csv"}) {
-    EXPECT_GT(fails_at_each(name, [&] { write_table(few_points(), path(name)); }), 2);
+    for (const bool onwards : {false, true})
+      EXPECT_GT(fails_at_each(name, onwards, [&] { write_table(few_points(), path(name)); }), 2);
     std::filesystem::remove(path(name));
   }
 }
