@@ -4,8 +4,9 @@ PROGRAM := $(BUILD)/flashdiffusion
 BENCH := $(BUILD)/flashdiffusion-bench
 JOBS ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
+SECONDS_EACH ?= 60# of `make fuzz`, a target
 
-.PHONY: all setup ready configure build demo test bench sanitize format install clean
+.PHONY: all setup ready configure build demo test bench sanitize fuzz format install clean
 .NOTPARALLEL:
 
 all: build
@@ -35,6 +36,9 @@ bench: build
 sanitize: ready
 	@tools/sanitize asan $(JOBS)
 	@tools/sanitize tsan $(JOBS)
+
+fuzz: configure
+	@JOBS=$(JOBS) tools/fuzz $(SECONDS_EACH)
 
 format:
 	@tools/format

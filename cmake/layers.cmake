@@ -1,25 +1,71 @@
 # One CMake target a folder. A layer is an object library that links only the layers the design lets it see; the installed
 # library is all of them together.
+#
+# A release build with tests has each layer in two further variants: `_checked`, with Eigen's assertions, the standard library's and
+# our own, which is what the tests link; and `_sanitized`, with the address and undefined-behaviour sanitizers besides, for a program
+# that is run from file to file. A layer marked ONCE (the tiles, which take as long to compile as all the rest) is shared by all. In
+# builds whose assertions are on anyway nothing is compiled twice.
 
 # GCC 12 sees overlapping copies in `"text" + std::string` that are not there (its bug 105651).
 set(FD_WARNINGS -Wall -Wextra -Wno-psabi $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 
-function(fd_layer name)
+string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type)
+set(FD_VARIANTS)
+set(FD_CHECKED "")  # the suffix of what the tests link
+if(FD_BUILD_TESTS AND "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${build_type}}" MATCHES "DNDEBUG")
+  set(FD_VARIANTS _checked _sanitized)
+  set(FD_CHECKED _checked)
+endif()
+set(FD_CHECKS -UNDEBUG -D_GLIBCXX_ASSERTIONS)
+set(fd_sanitizers -fsanitize=address,undefined -fno-sanitize-recover=all)
+set(FD_OPTIONS_checked -O2 ${FD_CHECKS})
+set(FD_OPTIONS_sanitized -O1 -fno-omit-frame-pointer ${FD_CHECKS} ${fd_sanitizers})
+
+function(fd_layer_variant name variant)
   cmake_parse_arguments(arg "" "" "SOURCES;SEES;LIBRARIES" ${ARGN})
+  set(layer fd_${name}${variant})
   if(arg_SOURCES)
-    add_library(fd_${name} OBJECT ${arg_SOURCES})
+    add_library(${layer} OBJECT ${arg_SOURCES})
     set(scope PUBLIC)
-    target_compile_options(fd_${name} PRIVATE ${FD_WARNINGS})
-    set_property(GLOBAL APPEND PROPERTY FD_LAYERS fd_${name})
+    target_compile_options(${layer} PRIVATE ${FD_WARNINGS} ${FD_OPTIONS${variant}})
+    set_property(GLOBAL APPEND PROPERTY FD_LAYERS${variant} ${layer})
   else()
-    add_library(fd_${name} INTERFACE)
+    add_library(${layer} INTERFACE)
     set(scope INTERFACE)
   endif()
-  target_include_directories(fd_${name} ${scope} ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+  target_include_directories(${layer} ${scope} ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
   foreach(seen ${arg_SEES})
-    target_link_libraries(fd_${name} ${scope} fd_${seen})
+    target_link_libraries(${layer} ${scope} fd_${seen}${variant})
   endforeach()
   if(arg_LIBRARIES)
-    target_link_libraries(fd_${name} ${scope} ${arg_LIBRARIES})
+    target_link_libraries(${layer} ${scope} ${arg_LIBRARIES})
+  endif()
+endfunction()
+
+function(fd_layer name)
+  cmake_parse_arguments(arg "ONCE" "" "" ${ARGN})
+  fd_layer_variant(${name} "" ${arg_UNPARSED_ARGUMENTS})
+  foreach(variant ${FD_VARIANTS})
+    if(arg_ONCE)
+      set_property(GLOBAL APPEND PROPERTY FD_LAYERS${variant} fd_${name})
+    else()
+      fd_layer_variant(${name} ${variant} ${arg_UNPARSED_ARGUMENTS})
+    endif()
+  endforeach()
+endfunction()
+
+# All layers of a variant as one library.
+function(fd_library_of_layers name variant)
+  get_property(layers GLOBAL PROPERTY FD_LAYERS${variant})
+  set(objects)
+  foreach(layer ${layers})
+    list(APPEND objects $<TARGET_OBJECTS:${layer}>)
+  endforeach()
+  add_library(${name} ${ARGN} ${objects})
+  target_include_directories(${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(${name} PRIVATE Threads::Threads hwy::hwy hdf5::hdf5 libzip::zip ZLIB::ZLIB fmt::fmt)
+  target_compile_features(${name} PUBLIC cxx_std_20)
+  if(variant STREQUAL "_sanitized")
+    target_link_options(${name} PUBLIC ${fd_sanitizers})
   endif()
 endfunction()

@@ -1,6 +1,8 @@
 // A panel in host memory, row-major: row i, column c at values[i * columns + c]. Shared by the back-ends that live on the host.
 #pragma once
 
+#include <cassert>
+
 #include "base/aligned_buffer.hpp"
 #include "device/panel.hpp"
 
@@ -24,9 +26,18 @@ struct HostColumns {
       : data(static_cast<HostPanel<T>*>(c.panel)->values.data() + c.first),
         stride(c.panel->columns()),
         rows(c.rows()),
-        count(c.count) {}
-  T& operator()(std::size_t row, std::size_t column) const { return data[row * stride + column]; }
-  T* row(std::size_t i) const { return data + i * stride; }
+        count(c.count) {
+    assert(dynamic_cast<HostPanel<T>*>(c.panel) != nullptr && "a panel of this back-end and precision");
+    assert(c.first <= stride && count <= stride - c.first);
+  }
+  T& operator()(std::size_t row, std::size_t column) const {
+    assert(row < rows && column < count);
+    return data[row * stride + column];
+  }
+  T* row(std::size_t i) const {
+    assert(i < rows);
+    return data + i * stride;
+  }
 };
 
 }  // namespace fd

@@ -2,6 +2,7 @@
 // nobody has touched yet: its pages are cleared by the threads that use them first, all at once and each near its own memory.
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -52,8 +53,14 @@ class AlignedBuffer {
   T* data() { return data_.get(); }
   const T* data() const { return data_.get(); }
   std::size_t size() const { return size_; }
-  T& operator[](std::size_t i) { return data_[i]; }
-  const T& operator[](std::size_t i) const { return data_[i]; }
+  T& operator[](std::size_t i) {
+    assert(i < size_);
+    return data_[i];
+  }
+  const T& operator[](std::size_t i) const {
+    assert(i < size_);
+    return data_[i];
+  }
 
   // Grows when needed and keeps the memory otherwise; the contents are not kept.
   void at_least(std::size_t size) {

@@ -1,6 +1,7 @@
 // A tall block of vectors, rows × columns, where the back-end keeps it. No element access outside back-ends.
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 
 namespace fd {
@@ -26,9 +27,14 @@ struct Columns {
 
   Columns() = default;
   Columns(Panel& whole) : panel(&whole), count(whole.columns()) {}  // NOLINT: a panel is the window of all its columns
-  Columns(Panel& whole, std::size_t from, std::size_t number) : panel(&whole), first(from), count(number) {}
+  Columns(Panel& whole, std::size_t from, std::size_t number) : panel(&whole), first(from), count(number) {
+    assert(from <= whole.columns() && number <= whole.columns() - from);
+  }
   std::size_t rows() const { return panel->rows(); }
-  Columns part(std::size_t from, std::size_t number) const { return {*panel, first + from, number}; }
+  Columns part(std::size_t from, std::size_t number) const {
+    assert(from <= count && number <= count - from);
+    return {*panel, first + from, number};
+  }
 };
 
 }  // namespace fd

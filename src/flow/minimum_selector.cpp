@@ -108,8 +108,13 @@ class Search {
     for (int tries = 0; tries < 4; ++tries)  // not where a probe has failed before
       for (double hole : land_.holes)
         if (std::abs(x - hole) < 0.02) x = hole + (best_.x > hole ? 0.03 : -0.03);
-    if (land_.good_near(x, 0.005)) return answer();
+    x = std::clamp(x, down_.limit, up_.limit);  // keeping clear of a failure must not lead out of the range
+    if (land_.good_near(x, 0.005) || failed_near(x, 0.01)) return answer();
     return probe_at(std::exp(x), reason);
+  }
+
+  bool failed_near(double x, double distance) const {
+    return std::any_of(land_.holes.begin(), land_.holes.end(), [&](double hole) { return std::abs(x - hole) < distance; });
   }
 
   Step expand(const Side& side) const {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include <Eigen/Eigenvalues>
@@ -121,7 +122,7 @@ class Basis {
     size_ = v.count;
     h_ = symmetric(space_.gram(v, av));
     finite_ = h_.allFinite();
-    error_ = Eigen::VectorXd::Zero(index(size_));
+    error_ = Eigen::VectorXd(Eigen::VectorXd::Zero(index(size_)));
     passes_ = 1;
     columns_ = start.count;
   }
@@ -139,8 +140,8 @@ class Basis {
     const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> small(h_);
     finite_ = small.info() == Eigen::Success;
     if (!finite_) return;
-    values_ = small.eigenvalues().reverse();
-    coordinates_ = small.eigenvectors().rowwise().reverse();
+    values_ = Eigen::VectorXd(small.eigenvalues().reverse());
+    coordinates_ = Eigen::MatrixXd(small.eigenvectors().rowwise().reverse());
   }
   const Eigen::VectorXd& values() const { return values_; }
 
@@ -166,10 +167,10 @@ class Basis {
     h_ = values_.head(index(count)).asDiagonal().toDenseMatrix();
     Eigen::VectorXd doubts(index(count));
     for (std::size_t j = 0; j < count; ++j) doubts(index(j)) = doubt(j);
-    error_ = doubts;
+    error_ = std::move(doubts);
     kept_ = count;
     witnesses_ = 0;
-    coordinates_ = Eigen::MatrixXd::Identity(index(count), index(count));
+    coordinates_ = Eigen::MatrixXd(Eigen::MatrixXd::Identity(index(count), index(count)));
     values_.conservativeResize(index(count));
   }
 
@@ -204,6 +205,8 @@ class Basis {
   bool finite_ = true;
   double latest_ = std::numeric_limits<double>::infinity();
   std::uint64_t stream_ = std::uint64_t{1} << 32;  // of random refills
+  // Assigned as whole new matrices: Eigen gives back what a matrix held before it asks for what an expression needs, and where there
+  // is no memory for that the old place would be given back twice.
   Eigen::MatrixXd h_, coordinates_;
   Eigen::VectorXd values_, error_;  // error_: what an image may be off by
 };

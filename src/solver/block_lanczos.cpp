@@ -223,7 +223,7 @@ class Iteration {
     if (!warm_ || basis_.size() < modes_) return false;
     const Eigen::VectorXd wanted = basis_.values().head(index(modes_));
     if (first_.size() < wanted.size()) {
-      first_ = wanted;
+      first_ = Eigen::VectorXd(wanted);
       first_worst_ = worst;
     }
     return narrow_ && (wanted - first_).maxCoeff() > std::max(same_value(), 2 * first_worst_);
@@ -245,7 +245,7 @@ class Iteration {
 
   // There may be more: a block of fresh witnesses looks, again and again until they find nothing.
   void call_witnesses(double worst) {
-    first_ = basis_.values().head(index(modes_));
+    first_ = Eigen::VectorXd(basis_.values().head(index(modes_)));
     first_worst_ = worst;
     riding_ = options_.block;
     heard_ = 0;
