@@ -19,7 +19,7 @@ endif()
 set(FD_CHECKS -UNDEBUG -D_GLIBCXX_ASSERTIONS)
 set(fd_sanitizers -fsanitize=address,undefined -fno-sanitize-recover=all)
 set(FD_OPTIONS_checked -O2 ${FD_CHECKS})
-set(FD_OPTIONS_sanitized -O1 -fno-omit-frame-pointer ${FD_CHECKS} ${fd_sanitizers})
+set(FD_OPTIONS_sanitized -O1 -Wno-maybe-uninitialized -fno-omit-frame-pointer ${FD_CHECKS} ${fd_sanitizers})
 
 function(fd_layer_variant name variant)
   cmake_parse_arguments(arg "" "" "SOURCES;SEES;LIBRARIES" ${ARGN})

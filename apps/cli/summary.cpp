@@ -77,7 +77,8 @@ std::string summary_text(const Model& model, const std::string& origin) {
   if (std::isfinite(model.beta_exponent)) text += row_text("", exponent_text(model));
   text += row_text("alpha", fmt::format("{:g}", model.alpha));
   text += row_text("precision", precision_name(model.precision));
-  text += row_text("modes", fmt::format("{}, {}", model.modes(), model.converged ? "all converged" : "not all converged"));
+  text += row_text("modes", fmt::format("{}, {}", model.modes(),
+                                        model.converged ? "all converged" : "not what was asked for (see the outcome)"));
   if (!model.outcome.empty()) text += row_text("outcome", with_flags(model.outcome));
   text += row_text("residual", fmt::format("{:.2e} at most; {:.2e} of the trivial mode", largest, model.perron_residual));
   text += row_text("passes", fmt::format("{} over the kernel, {} of them over all rows, {} columns", model.passes,
@@ -108,6 +109,8 @@ nlohmann::ordered_json summary_json(const Model& model) {
           {"outcome", with_flags(model.outcome)},
           {"perron", model.perron},
           {"perron_residual", model.perron_residual},
+          {"points_checksum", model.points_checksum == 0 ? nlohmann::json() : fmt::format("{:016x}", model.points_checksum)},
+          {"aside", model.aside},
           {"eigenvalues", model.eigenvalues},
           {"residuals", model.residuals},
           {"sweep", sweep_json(model)},

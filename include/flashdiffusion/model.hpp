@@ -51,6 +51,8 @@ struct Model {
   Table points;                       // n × dimension, origin subtracted; empty when the fit was told not to keep them
   std::vector<std::string> names;     // of the rows, where the source had them
   std::uint64_t points_checksum = 0;  // of the values of the points, row after row; 0: not known
+  std::vector<std::size_t>
+      aside;  // rows that took no part in the fit and were placed by extension, counted from 0; their d is zero
   std::vector<Probe> sweep;
   // beta ~ n^exponent over the rungs of the ladder (Singer: 2 / (d + 4) to 2 / (d + 6)); NaN for fewer than two, its standard error for
   // fewer than three.
@@ -64,8 +66,6 @@ struct Model {
   std::uint64_t peak_rss_bytes = 0;
 
   std::size_t modes() const { return eigenvalues.size(); }
-  // Rows that took no part in the fit and were placed by extension: those of degree zero, counted from 0.
-  std::vector<std::size_t> rows_aside() const;
 
   // Diffusion coordinates lambda^time psi of new points, m × modes: the Nyström extension with the same alpha. A point beyond the
   // kernel's reach of every fitted one has no coordinates: its row is NaN.

@@ -108,6 +108,9 @@ class Search {
   void relax(Step& best, FlowRules& rules) {
     if (!held_down(best) || !(may_set_aside() || may_admit())) return;
     const double beta_of_all = best.beta, first_return = most_return_;
+    // where nothing was found the scale of the variance, which a few rows can make, is no place to start from: that of nearly all rows is
+    if (best.kind == Step::Kind::give_up && !options_.beta0 && context_.summary.extent > 0)
+      rules.beta_start = std::clamp(2 / (context_.summary.extent * context_.summary.extent), rules.beta_start, rules.beta_max);
     FlowRules best_rules = rules, free = rules;
     std::vector<Probe> best_history = history_;
     double best_return = most_return_;

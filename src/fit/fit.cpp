@@ -37,6 +37,8 @@ std::string assemble(Model& model, Solution& solution, Backend& backend, const P
   model.psi = right_eigenvectors(v, solution.d, k, traits(model.precision).wide_panels);
   model.q = std::move(solution.q);
   model.d = std::move(solution.d);
+  for (std::size_t i = 0; i < model.d.size(); ++i)
+    if (model.d[i] == 0) model.aside.push_back(i);
   return localised;
 }
 
@@ -104,7 +106,7 @@ Model fit_all_rows(PointSource& source, const Options& wishes) {
     if (!part.empty()) model.outcome += (model.outcome.empty() ? "" : "; ") + part;
   model.converged = outcome == SolverOutcome::converged && final.admissible && trustworthy(model);
   final.rung.reset();
-  const bool aside = !model.rows_aside().empty();
+  const bool aside = !model.aside.empty();
   if (options.keep_points || aside)
     model.points = kept_points(source, summary.mean, model.beta, traits(model.precision).wide_panels);
   if (aside) place_aside(model, source, options, watch);

@@ -88,13 +88,6 @@ Table Model::embedding(double time) const {
   return out;
 }
 
-std::vector<std::size_t> Model::rows_aside() const {
-  std::vector<std::size_t> rows;
-  for (std::size_t i = 0; i < d.size(); ++i)
-    if (d[i] == 0) rows.push_back(i);
-  return rows;
-}
-
 Table extend(const Model& model, PointSource& fresh, double time, const Options& options, std::vector<std::size_t>* unreachable) {
   if (model.points.empty())
     throw Error(Failure::misuse, "this model was written without its points",

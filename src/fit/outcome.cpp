@@ -116,7 +116,7 @@ std::string describe_rows(const std::vector<std::size_t>& some, std::size_t rows
 }
 
 std::string describe_aside(const Model& model, const std::optional<AsideGain>& gain) {
-  const std::vector<std::size_t> aside = model.rows_aside();
+  const std::vector<std::size_t> aside = model.aside;
   if (aside.empty()) return {};
   std::string text = fmt::format("{} that the others do not resolve are placed by extension", describe_rows(aside, model.n));
   if (gain)

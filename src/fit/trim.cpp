@@ -120,7 +120,7 @@ Table placed_modes(const Model& model, PointSource& all, const std::vector<std::
 }  // namespace
 
 void place_aside(Model& model, PointSource& all, const Options& options, Watch& watch) {
-  const std::vector<std::size_t> aside = model.rows_aside();
+  const std::vector<std::size_t> aside = model.aside;
   const Table placed = placed_modes(model, all, aside, options, watch);
   for (std::size_t i = 0; i < aside.size(); ++i)
     for (std::size_t j = 0; j < model.modes(); ++j) model.psi.set(aside[i], j, placed(i, j));
@@ -146,6 +146,10 @@ void place_rows(Model& model, PointSource& all, const std::vector<std::size_t>& 
     for (std::size_t c = 0; c < dimension; ++c) points.set(left_out[i], c, far[i * dimension + c] - model.mean[c]);
   }
   model.n = n;
+  std::vector<std::size_t> aside = left_out;
+  for (const std::size_t i : model.aside) aside.push_back(kept[i]);
+  std::sort(aside.begin(), aside.end());
+  model.aside = std::move(aside);
   model.psi = std::move(psi);
   model.q = std::move(q);
   model.d = std::move(d);

@@ -173,6 +173,11 @@ Model read_model(const std::string& path, bool with_arrays) {
   model.mean = in.reals("/mean");
   if (in.has_attribute("/", "points_checksum"))
     model.points_checksum = checksum_from(in, in.text_attribute("/", "points_checksum"));
+  if (in.has("/aside"))
+    for (const std::int64_t row : in.integers("/aside")) {
+      if (row < 0 || static_cast<std::size_t>(row) >= model.n) in.damaged("/aside");
+      model.aside.push_back(static_cast<std::size_t>(row));
+    }
   model.sweep = read_sweep(in, path);
   const auto provenance = in.texts("/provenance");
   if (!provenance.empty()) model.provenance = provenance[0];
@@ -247,6 +252,10 @@ void save_model(const Model& model, const std::string& path) {
   if (!model.points.empty()) write_table_to(out, "/points", model.points);
   out.array("/mean", {model.mean.size()}, model.mean.data());
   if (!model.names.empty()) out.text("/names", model.names);
+  if (!model.aside.empty()) {
+    const std::vector<std::int64_t> rows(model.aside.begin(), model.aside.end());
+    out.array("/aside", {rows.size()}, rows.data());
+  }
   write_sweep(out, model.sweep);
   // What the clock decides stands last and by itself: two fits of the same points differ here and in /sweep/seconds only.
   out.text("/provenance", model.provenance);

@@ -9,7 +9,7 @@
 
 #include "base/random.hpp"
 #include "io/open_points.hpp"
-#include "io/write_npy.hpp"
+#include "io/write_table.hpp"
 
 namespace fd::faults {
 

@@ -7,7 +7,9 @@
 
 #include "fuzzed_file.hpp"
 
-#define main program_main  // the program's own; its folder of functions without a name is what is examined
+#include "common/exit_status.hpp"
+
+#define main program_main  // the program's own
 #include "cli/main.cpp"
 #undef main
 
@@ -18,7 +20,6 @@ Action nothing() {
 }
 Action declare_demo(CLI::App&, const std::vector<std::string>&) { return nothing(); }
 Action declare_selftest(CLI::App&, const std::vector<std::string>&) { return nothing(); }
-Action declare_bench(CLI::App&, const std::vector<std::string>&) { return nothing(); }
 
 }  // namespace fd::cli
 
@@ -49,7 +50,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
-  const int status = fd::cli::run_guarded(static_cast<int>(words.size()), argv.data());
+  const int status = program_main(static_cast<int>(words.size()), argv.data());
   fd::fuzz::require(status == fd::cli::done || status == fd::cli::wrong_use || status == fd::cli::failure,
                     "an exit status that the help names");
   fd::fuzz::require(std::filesystem::is_empty(folder.path()), "nothing left behind");

@@ -78,12 +78,12 @@ TEST(Aside, HeavyTailsNoLongerHoldTheBandwidthDown) {
     EXPECT_TRUE(model.converged) << model.outcome;
     EXPECT_GT(model.beta, 5 * all.beta) << model.outcome;
     EXPECT_GT(model.beta, before);
-    EXPECT_LE(static_cast<double>(model.rows_aside().size()), 0.02 * static_cast<double>(rows));
-    EXPECT_GE(model.rows_aside().size(), 1u);
+    EXPECT_LE(static_cast<double>(model.aside.size()), 0.02 * static_cast<double>(rows));
+    EXPECT_GE(model.aside.size(), 1u);
     const Probe& last = model.sweep.back();
     EXPECT_LE(last.localised, 1u);
     EXPECT_LT(last.n_eff / static_cast<double>(last.n), flatter);
-    for (const std::size_t row : model.rows_aside())
+    for (const std::size_t row : model.aside)
       for (std::size_t j = 0; j < model.modes(); ++j) EXPECT_TRUE(std::isfinite(model.psi(row, j)));
     before = model.beta;
     flatter = last.n_eff / static_cast<double>(last.n);
@@ -94,7 +94,7 @@ TEST(Aside, ARareGroupStaysAndAStrayRowDoesNot) {
   const std::size_t rows = 5000, group = 60;
   const Model model = fitted(sheet_with_group(rows, group), 10);
   EXPECT_TRUE(model.converged) << model.outcome;
-  EXPECT_EQ(model.rows_aside(), std::vector<std::size_t>{rows + group}) << model.outcome;
+  EXPECT_EQ(model.aside, std::vector<std::size_t>{rows + group}) << model.outcome;
   EXPECT_GT(model.beta, 10) << "the scale of the sheet, not of the distance to the group";
   // the first mode is the group's indicator: one value on it, another on the rest
   double least = std::abs(model.psi(rows, 0)), most = 0;
@@ -108,14 +108,14 @@ TEST(Aside, CleanTablesAreLeftAlone) {
     const Model all = fitted(data, 5, 0.0), model = fitted(data, 5);
     EXPECT_EQ(model.beta, all.beta);
     EXPECT_EQ(model.eigenvalues, all.eigenvalues);
-    EXPECT_TRUE(model.rows_aside().empty());
+    EXPECT_TRUE(model.aside.empty());
   }
 }
 
 TEST(Aside, SameBitsForAnyNumberOfThreads) {
   const Dataset data = sheets(2500);
   const Model one = fitted(data, 6, {}, 1);
-  EXPECT_FALSE(one.rows_aside().empty());
+  EXPECT_FALSE(one.aside.empty());
   for (const int threads : {2, 3}) {
     const Model other = fitted(data, 6, {}, threads);
     EXPECT_EQ(one.beta, other.beta);

@@ -42,7 +42,7 @@ TEST(Trim, AStrayRowIsFoundAndNoLongerHoldsTheBandwidthDown) {
   EXPECT_GT(trimmed.beta, 1.0);
   EXPECT_TRUE(trimmed.converged);
   EXPECT_NE(trimmed.outcome.find("1 of 900 rows (row 18)"), std::string::npos) << trimmed.outcome;
-  EXPECT_EQ(trimmed.rows_aside(), std::vector<std::size_t>{stray});
+  EXPECT_EQ(trimmed.aside, std::vector<std::size_t>{stray});
   for (std::size_t i = 0; i < rows; ++i) EXPECT_EQ(trimmed.d[i] == 0, i == stray) << i;
   for (std::size_t j = 0; j < trimmed.modes(); ++j) EXPECT_TRUE(std::isfinite(trimmed.psi(stray, j)));
 }

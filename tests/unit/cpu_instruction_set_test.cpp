@@ -50,8 +50,8 @@ TEST_P(InstructionSet, KeepsLowPrecisionInFewBitsWhereItCan) {
 
 // Another library of the process may dispatch through Highway too: a back-end's choice is its own.
 TEST(InstructionSets, ChoosingOneLeavesHighwaysOwnChoiceAlone) {
-  const bool chosen = hwy::GetChosenTarget().IsInitialized();
   const auto supported = hwy::SupportedTargets();
+  const bool chosen = hwy::GetChosenTarget().IsInitialized();
   for (const std::string& isa : cpu::available_instruction_sets()) {
     const cpu::ChosenKernels kernels = cpu::choose_kernels(isa);
     EXPECT_EQ(kernels.isa, isa);
