@@ -9,7 +9,8 @@
 // (t <= 36) 24 sqrt(beta) 2^-53 R. With h the sum of these:
 //   true residual <= reported + h                         (honest)
 //   lambda_j <= dense_j + h                               (Cauchy: orthonormal vectors cannot exceed)
-//   lambda_j >= dense_j - |all residuals| - h, converged  (Kahan: as many eigenvalues as vectors, none missed)
+//   lambda_j >= dense_j - max(tolerance, |all residuals|) - h, converged
+//                                                         (Kahan: as many eigenvalues as vectors, none missed but within the tolerance)
 #pragma once
 
 #include <algorithm>
@@ -147,8 +148,9 @@ class ModelClaims {
   }
 
   void check_spectrum() {
-    double squares = 0;
-    for (const double residual : model_.residuals) squares += residual * residual;
+    double squares = options_.tolerance * options_.tolerance, sum = 0;
+    for (const double residual : model_.residuals) sum += residual * residual;
+    if (!(sum <= squares)) squares = sum;
     for (std::size_t j = 0; j < model_.modes(); ++j) {
       const auto at = static_cast<Eigen::Index>(j);
       const double value = model_.eigenvalues[j], reported = model_.residuals[j];
