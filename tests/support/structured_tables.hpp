@@ -189,14 +189,14 @@ inline Dataset make_table(std::string_view name, std::size_t rows, std::size_t d
   throw std::invalid_argument("no table is called " + std::string(name));
 }
 
-// Half the inverse mean square distance of a row from the mean: the bandwidth on the scale of the whole table.
+// Half the inverse mean square distance of a row from the mean: the bandwidth on the scale of the whole table (1 where all rows are equal).
 inline double variance_beta(const Dataset& data) {
   std::vector<double> mean(data.dimension, 0.0);
   const auto rows = static_cast<double>(data.rows);
   for (std::size_t i = 0; i < data.x.size(); ++i) mean[i % data.dimension] += data.x[i] / rows;
   double square = 0;
   for (std::size_t i = 0; i < data.x.size(); ++i) square += std::pow(data.x[i] - mean[i % data.dimension], 2) / rows;
-  return 0.5 / square;
+  return square > 0 ? 0.5 / square : 1;
 }
 
 }  // namespace fd::test
