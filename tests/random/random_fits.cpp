@@ -49,8 +49,10 @@ std::string run_fit(const Recipe& recipe) {
     if (wrong.size() > 6) text += fmt::format("\n    and {} more", wrong.size() - 6);
     return text;
   } catch (const Error& error) {
-    if (error.kind() == Failure::misuse || error.kind() == Failure::input) return fmt::format("r{}", error.what());
-    return fmt::format("fError, neither misuse nor input: {}", error.what());
+    const bool small_budget = error.kind() == Failure::memory && recipe.options.memory_bytes > 0;
+    if (error.kind() == Failure::misuse || error.kind() == Failure::input || small_budget)
+      return fmt::format("r{}", error.what());
+    return fmt::format("fan Error that is neither misuse nor input: {}", error.what());
   } catch (const std::exception& error) {
     return fmt::format("fan exception that is not fd::Error: {}", error.what());
   }
@@ -109,6 +111,12 @@ class Child {
   std::string answer_;
 };
 
+// Numbers left out, so that refusals for one reason are counted as one.
+std::string reason(std::string text) {
+  std::erase_if(text, [](char c) { return c >= '0' && c <= '9'; });
+  return text.substr(0, 70);
+}
+
 int run(const Arguments& arguments) {
   std::map<std::string, std::size_t> refusals;
   std::size_t failures = 0, refused = 0, converged = 0;
@@ -122,7 +130,7 @@ int run(const Arguments& arguments) {
       fmt::print("FALSE --seed {} --first {} --count 1: {}\n  {}\n", arguments.seed, number, describe(recipe), answer.substr(1));
     } else if (answer[0] == 'r') {
       ++refused;
-      ++refusals[answer.substr(1, 60)];
+      ++refusals[reason(answer.substr(1))];
     } else {
       converged += answer.starts_with("hconverged") ? 1 : 0;
       worst = std::max(worst, std::strtod(answer.c_str() + answer.rfind(' '), nullptr));

@@ -60,7 +60,7 @@ inline Recipe draw_recipe(std::uint64_t seed, std::uint64_t number) {
 
   Options& options = recipe.options;
   const std::size_t most = recipe.rows - 1;
-  options.block = draw.chance(0.5) ? 0 : draw.one_of<std::size_t>({1, 2, 4, 5, 8, 16, 33, 64, draw.integer(1, 2 * recipe.rows)});
+  options.block = draw.chance(0.5) ? 0 : draw.one_of<std::size_t>({1, 2, 4, 5, 8, 16, 33, 64, draw.integer(1, recipe.rows + 1)});
   const std::size_t block = options.block > 0 ? options.block : 16;
   options.modes =
       std::clamp<std::size_t>(draw.one_of<std::size_t>({1, 2, 3, 16, most, most - 1, most / 2, block - 1, block, block + 1, 32,
@@ -88,11 +88,11 @@ inline Recipe draw_recipe(std::uint64_t seed, std::uint64_t number) {
     if (draw.chance(0.2)) options.beta_max = scale * draw.logarithmic(1e-1, 1e4);
     options.ladder = draw.chance(0.5);
   }
-  options.components = draw.chance(0.8) ? 1 : draw.one_of<std::size_t>({2, 3, k, k + 1, 100000});
+  if (draw.chance(0.25)) options.components = draw.one_of<std::size_t>({1, 1, 2, 3, k, k + 1});
   if (draw.chance(0.15)) options.trim = draw.between(0, 0.3);
-  else if (draw.chance(0.15)) options.trim_isolated = true;
+  else if (draw.chance(0.3)) options.trim = 0;
   options.threads = draw.one_of<int>({1, 2, 3, 7});
-  options.memory_bytes = draw.chance(0.9) ? 0 : draw.one_of<std::size_t>({1, 1 << 20, 1 << 24});
+  options.memory_bytes = draw.chance(0.9) ? 0 : draw.one_of<std::size_t>({1 << 20, 1 << 24, 1 << 27});
   options.backend = draw.chance(0.9) ? "auto" : "reference";
   options.keep_points = draw.chance(0.8);
   options.seed = draw.integer(1, 1000);
@@ -115,9 +115,8 @@ inline std::string describe(const Recipe& recipe) {
   add(o.block > 0, "block", o.block);
   add(o.basis > 0, "basis", o.basis);
   add(o.max_passes > 0, "max_passes", o.max_passes);
-  add(o.components != 1, "components", o.components);
-  add(o.trim > 0, "trim", o.trim);
-  add(o.trim_isolated, "trim", "auto");
+  add(o.components.has_value(), "components", o.components.value_or(0));
+  add(o.trim.has_value(), "trim", o.trim.value_or(0));
   add(o.memory_bytes > 0, "memory_bytes", o.memory_bytes);
   add(o.beta0.has_value(), "beta0", o.beta0.value_or(0));
   add(!o.beta0_cap.has_value(), "beta0_cap", "none");

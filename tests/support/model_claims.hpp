@@ -57,7 +57,7 @@ class ModelClaims {
                     data.x.begin() + static_cast<std::ptrdiff_t>((i + 1) * data.dimension));
     allowed_ = promised_error(data, model.beta, model.alpha, model.precision);
     row_error_ = traits(model.precision).row_error + allowed_ - promised_error(data, 0, model.alpha, model.precision);
-    check_flags();
+    check_flags(fitted.size());
     dense_ = dense_diffusion(kept, model.beta, model.alpha, false);
     claim(dense_.values.allFinite(), "the dense spectrum at beta {} is not finite", model.beta);
     if (!dense_.values.allFinite()) return;
@@ -91,7 +91,7 @@ class ModelClaims {
     claim(std::isfinite(model_.perron_residual), "the Perron residual is {}", model_.perron_residual);
   }
 
-  void check_flags() {
+  void check_flags(std::size_t fitted) {
     for (std::size_t j = 0; j < model_.modes(); ++j) {
       claim(std::isfinite(model_.eigenvalues[j]), "value: eigenvalue {} is {}", j, model_.eigenvalues[j]);
       claim(model_.residuals[j] >= 0 && std::isfinite(model_.residuals[j]), "value: residual {} is {}", j, model_.residuals[j]);
@@ -100,8 +100,8 @@ class ModelClaims {
       claim(!model_.converged || model_.residuals[j] <= options_.tolerance, "flag: converged, but residual {} is {:.3e}", j,
             model_.residuals[j]);
     }
-    claim(!model_.converged || model_.modes() == options_.modes, "flag: converged, but {} of {} modes", model_.modes(),
-          options_.modes);
+    claim(!model_.converged || model_.modes() == std::min(options_.modes, fitted - 1), "flag: converged, but {} of {} modes",
+          model_.modes(), options_.modes);
     claim(model_.beta == model_.sweep.back().beta, "the last row of the sweep is at {}, the model at {}",
           model_.sweep.back().beta, model_.beta);
   }
