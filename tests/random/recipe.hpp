@@ -60,7 +60,8 @@ inline Recipe draw_recipe(std::uint64_t seed, std::uint64_t number) {
 
   Options& options = recipe.options;
   const std::size_t most = recipe.rows - 1;
-  options.block = draw.chance(0.5) ? 0 : draw.one_of<std::size_t>({1, 2, 4, 5, 8, 16, 33, 64, draw.integer(1, recipe.rows + 1)});
+  options.block = draw.chance(0.5) ? 0 : draw.one_of<std::size_t>({1, 2, 4, 5, 8, 16, 33, 64, draw.integer(1, recipe.rows)});
+  if (draw.chance(0.95)) options.block = std::min(options.block, recipe.rows);
   const std::size_t block = options.block > 0 ? options.block : 16;
   options.modes =
       std::clamp<std::size_t>(draw.one_of<std::size_t>({1, 2, 3, 16, most, most - 1, most / 2, block - 1, block, block + 1, 32,
@@ -88,7 +89,8 @@ inline Recipe draw_recipe(std::uint64_t seed, std::uint64_t number) {
     if (draw.chance(0.2)) options.beta_max = scale * draw.logarithmic(1e-1, 1e4);
     options.ladder = draw.chance(0.5);
   }
-  if (draw.chance(0.25)) options.components = draw.one_of<std::size_t>({1, 1, 2, 3, k, k + 1});
+  if (draw.chance(0.25)) options.components = draw.one_of<std::size_t>({1, 2, 3, k});
+  if (options.components && draw.chance(0.95)) options.components = std::min(*options.components, k);
   if (draw.chance(0.15)) options.trim = draw.between(0, 0.3);
   else if (draw.chance(0.3)) options.trim = 0;
   options.threads = draw.one_of<int>({1, 2, 3, 7});

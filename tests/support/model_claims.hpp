@@ -51,14 +51,14 @@ class ModelClaims {
       if (model.d[i] != 0) fitted.push_back(i);
     claim(fitted.size() >= 2, "only {} rows have a degree", fitted.size());
     if (fitted.size() < 2) return;
-    Dataset kept{fitted.size(), data.dimension, {}};
-    for (const std::size_t i : fitted)
-      kept.x.insert(kept.x.end(), data.x.begin() + static_cast<std::ptrdiff_t>(i * data.dimension),
-                    data.x.begin() + static_cast<std::ptrdiff_t>((i + 1) * data.dimension));
     allowed_ = promised_error(data, model.beta, model.alpha, model.precision);
     row_error_ = traits(model.precision).row_error + allowed_ - promised_error(data, 0, model.alpha, model.precision);
     check_flags(fitted.size());
-    dense_ = dense_diffusion(kept, model.beta, model.alpha, false);
+    // rows that the flow set aside count in the mass of the others; rows that were to be left out do not
+    const Eigen::MatrixXd whole = dense_kernel(data, model.beta), kernel = whole(fitted, fitted);
+    const Eigen::VectorXd mass =
+        options.trim ? Eigen::VectorXd(kernel.rowwise().sum()) : Eigen::VectorXd(whole.rowwise().sum()(fitted));
+    dense_ = dense_diffusion(kernel, mass, model.alpha, false);
     claim(dense_.values.allFinite(), "the dense spectrum at beta {} is not finite", model.beta);
     if (!dense_.values.allFinite()) return;
     check_mass(fitted);
