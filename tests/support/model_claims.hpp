@@ -140,7 +140,7 @@ class ModelClaims {
       claim(high >= -low && high > 0, "sign: mode {} runs from {} to {}", j, low, high);
     }
     const double scale = k > 0 ? (v_.colwise().squaredNorm().array() - 1).abs().maxCoeff() : 0;
-    claim(scale <= 64 * unit, "scale: sum pi psi^2 is off by {:.3e}", scale);
+    claim(scale <= rounding, "scale: sum pi psi^2 is off by {:.3e}", scale);
     const double trivial = k > 0 ? (root.transpose() * v_).cwiseAbs().maxCoeff() : 0;
     claim(trivial <= rounding, "Perron: a mode holds {:.3e} of the trivial one", trivial);
     const double angle = k > 0 ? (v_.transpose() * v_ - Eigen::MatrixXd::Identity(k, k)).cwiseAbs().maxCoeff() : 0;
