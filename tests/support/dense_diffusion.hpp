@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <utility>
 
 #include <Eigen/Eigenvalues>
 #include <Eigen/SVD>
@@ -31,10 +32,11 @@ inline Eigen::MatrixXd dense_kernel(const Dataset& data, double beta) {
   return kernel;
 }
 
-inline DenseDiffusion dense_diffusion(const Dataset& data, double beta, double alpha, bool with_vectors = true) {
+// From a kernel and a mass, which need not be the sum of its rows (where rows set aside count in the mass alone).
+inline DenseDiffusion dense_diffusion(Eigen::MatrixXd kernel, Eigen::VectorXd mass, double alpha, bool with_vectors) {
   DenseDiffusion dense;
-  dense.kernel = dense_kernel(data, beta);
-  dense.q = dense.kernel.rowwise().sum();
+  dense.kernel = std::move(kernel);
+  dense.q = std::move(mass);
   const Eigen::VectorXd weight = dense.q.array().pow(-alpha);
   const Eigen::MatrixXd normalised = weight.asDiagonal() * dense.kernel * weight.asDiagonal();
   dense.d = normalised.rowwise().sum();
@@ -47,6 +49,11 @@ inline DenseDiffusion dense_diffusion(const Dataset& data, double beta, double a
   dense.values = solver.eigenvalues().head(n - 1).reverse();
   if (with_vectors) dense.vectors = solver.eigenvectors().leftCols(n - 1).rowwise().reverse();
   return dense;
+}
+
+inline DenseDiffusion dense_diffusion(const Dataset& data, double beta, double alpha, bool with_vectors = true) {
+  const Eigen::MatrixXd kernel = dense_kernel(data, beta);
+  return dense_diffusion(kernel, kernel.rowwise().sum(), alpha, with_vectors);
 }
 
 }  // namespace fd::test

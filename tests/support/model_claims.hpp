@@ -1,0 +1,181 @@
+// What a model claims, held against dense fp64: values, residuals, order, missed eigenvalues, scale, signs, flags. Shares no code with the
+// library's operator or solver.
+//
+// The allowance is derived, not tried. A precision promises rows of K W to e (row_error) of the same rows of K |W|. Then q is off by e,
+// d = q^-a K q^-a by (1 + 2a) e, s = q^-a d^-1/2 by (1/2 + 2a) e, each relative, so that for unit v
+//   |(M' - M) v| <= (2 + 4a) e |M |v|| <= (2 + 4a) e.
+// Panels of floats or doubles add the solver's own rounding, for which one more e of fp32 or fp64 is allowed, and coordinates are no better
+// than fp64: a table of radius R gives t = beta |x - y|^2 an error of 2 beta |x - y| 2^-53 R for each of the two, where entries matter
+// (t <= 36) 24 sqrt(beta) 2^-53 R. With h the sum of these:
+//   true residual <= reported + h                         (honest)
+//   lambda_j <= dense_j + h                               (Cauchy: orthonormal vectors cannot exceed)
+//   lambda_j >= dense_j - max(tolerance, |all residuals|) - h, converged
+//                                                         (Kahan: as many eigenvalues as vectors, none missed but within the tolerance)
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <flashdiffusion/model.hpp>
+#include <flashdiffusion/options.hpp>
+
+#include "support/dense_diffusion.hpp"
+
+namespace fd::test {
+
+inline double largest_distance_from_mean(const Dataset& data) {
+  const auto rows = static_cast<Eigen::Index>(data.rows), columns = static_cast<Eigen::Index>(data.dimension);
+  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  const RowMajor x = Eigen::Map<const RowMajor>(data.x.data(), rows, columns);
+  return std::sqrt((x.rowwise() - x.colwise().mean()).rowwise().squaredNorm().maxCoeff());
+}
+
+// h above.
+inline double promised_error(const Dataset& data, double beta, double alpha, Precision precision) {
+  const PrecisionTraits& promise = traits(precision);
+  const double panels = traits(promise.wide_panels ? Precision::fp64 : Precision::fp32).row_error;
+  return (2 + 4 * alpha) * promise.row_error + panels + 24 * std::sqrt(beta) * 0x1p-53 * largest_distance_from_mean(data);
+}
+
+class ModelClaims {
+ public:
+  ModelClaims(const Dataset& data, const Options& options, const Model& model) : options_(options), model_(model) {
+    check_shapes(data);
+    if (!false_.empty()) return;
+    std::vector<std::size_t> fitted;  // rows that were left out have no degree
+    for (std::size_t i = 0; i < model.n; ++i)
+      if (model.d[i] != 0) fitted.push_back(i);
+    claim(fitted.size() >= 2, "only {} rows have a degree", fitted.size());
+    if (fitted.size() < 2) return;
+    allowed_ = promised_error(data, model.beta, model.alpha, model.precision);
+    row_error_ = traits(model.precision).row_error + allowed_ - promised_error(data, 0, model.alpha, model.precision);
+    check_flags(fitted.size());
+    // rows that the flow set aside count in the mass of the others; rows that were to be left out do not
+    const Eigen::MatrixXd whole = dense_kernel(data, model.beta), kernel = whole(fitted, fitted);
+    const Eigen::VectorXd mass =
+        options.trim ? Eigen::VectorXd(kernel.rowwise().sum()) : Eigen::VectorXd(whole.rowwise().sum()(fitted));
+    dense_ = dense_diffusion(kernel, mass, model.alpha, false);
+    claim(dense_.values.allFinite(), "the dense spectrum at beta {} is not finite", model.beta);
+    if (!dense_.values.allFinite()) return;
+    check_mass(fitted);
+    check_vectors(fitted);
+    check_spectrum();
+  }
+
+  const std::vector<std::string>& false_ones() const { return false_; }
+  // The largest (true - reported) residual, as a share of what is allowed: below 1 where every claim holds.
+  double worst_share() const { return worst_share_; }
+
+ private:
+  template <class... Values>
+  void claim(bool holds, fmt::format_string<Values...> text, Values&&... values) {
+    if (!holds) false_.push_back(fmt::format(text, std::forward<Values>(values)...));
+  }
+
+  void check_shapes(const Dataset& data) {
+    const std::size_t k = model_.modes();
+    claim(model_.n == data.rows && model_.dimension == data.dimension, "shape: n {}, dimension {}", model_.n, model_.dimension);
+    claim(model_.residuals.size() == k, "count: {} residuals of {} eigenvalues", model_.residuals.size(), k);
+    claim(model_.psi.rows() == data.rows && model_.psi.columns() == k, "count: psi is {} x {}, with {} eigenvalues",
+          model_.psi.rows(), model_.psi.columns(), k);
+    claim(model_.q.size() == data.rows && model_.d.size() == data.rows, "count: {} masses, {} degrees", model_.q.size(),
+          model_.d.size());
+    claim(k <= options_.modes, "count: {} modes, {} asked for", k, options_.modes);
+    claim(model_.beta > 0 && std::isfinite(model_.beta), "beta is {}", model_.beta);
+    claim(!model_.sweep.empty(), "the sweep is empty");
+    claim(!model_.outcome.empty(), "the outcome says nothing");
+    claim(std::isfinite(model_.perron_residual), "the Perron residual is {}", model_.perron_residual);
+  }
+
+  void check_flags(std::size_t fitted) {
+    for (std::size_t j = 0; j < model_.modes(); ++j) {
+      claim(std::isfinite(model_.eigenvalues[j]), "value: eigenvalue {} is {}", j, model_.eigenvalues[j]);
+      claim(model_.residuals[j] >= 0 && std::isfinite(model_.residuals[j]), "value: residual {} is {}", j, model_.residuals[j]);
+      claim(j == 0 || model_.eigenvalues[j] <= model_.eigenvalues[j - 1], "order: eigenvalue {} is {} after {}", j,
+            model_.eigenvalues[j], model_.eigenvalues[j - (j > 0 ? 1 : 0)]);
+      claim(!model_.converged || model_.residuals[j] <= options_.tolerance, "flag: converged, but residual {} is {:.3e}", j,
+            model_.residuals[j]);
+    }
+    claim(!model_.converged || model_.modes() == std::min(options_.modes, fitted - 1), "flag: converged, but {} of {} modes",
+          model_.modes(), options_.modes);
+    claim(model_.beta == model_.sweep.back().beta, "the last row of the sweep is at {}, the model at {}",
+          model_.sweep.back().beta, model_.beta);
+  }
+
+  void check_mass(const std::vector<std::size_t>& fitted) {
+    double q_off = 0, d_off = 0;
+    for (std::size_t i = 0; i < fitted.size(); ++i) {
+      const double q = dense_.q(static_cast<Eigen::Index>(i)), d = dense_.d(static_cast<Eigen::Index>(i));
+      q_off = worse(q_off, std::abs(model_.q[fitted[i]] - q) / q);
+      d_off = worse(d_off, std::abs(model_.d[fitted[i]] - d) / d);
+    }
+    claim(q_off <= row_error_, "mass: off by {:.3e}, promised {:.3e}", q_off, row_error_);
+    claim(d_off <= (1 + 2 * model_.alpha) * row_error_, "degree: off by {:.3e}, promised {:.3e}", d_off,
+          (1 + 2 * model_.alpha) * row_error_);
+  }
+
+  // v = sqrt(pi) psi: orthonormal, orthogonal to sqrt(pi), psi's largest entry positive. Rounding: a float or double for each entry, and
+  // orthonormalisation to that, whose sums over N entries grow as sqrt(N).
+  void check_vectors(const std::vector<std::size_t>& fitted) {
+    const auto n = static_cast<Eigen::Index>(fitted.size()), k = static_cast<Eigen::Index>(model_.modes());
+    Eigen::VectorXd root(n);
+    v_.resize(n, k);
+    for (Eigen::Index i = 0; i < n; ++i) root(i) = std::sqrt(model_.d[fitted[static_cast<std::size_t>(i)]]);
+    root.normalize();
+    const double unit = traits(model_.precision).wide_panels ? 0x1p-53 : 0x1p-24;
+    const double rounding = 64 * unit * std::sqrt(static_cast<double>(n));
+    for (Eigen::Index j = 0; j < k; ++j) {
+      double low = 0, high = 0;
+      for (Eigen::Index i = 0; i < n; ++i) {
+        const double psi = model_.psi(fitted[static_cast<std::size_t>(i)], static_cast<std::size_t>(j));
+        claim(std::isfinite(psi), "value: psi({}, {}) is {}", i, j, psi);
+        low = std::min(low, psi);
+        high = std::max(high, psi);
+        v_(i, j) = root(i) * psi;
+      }
+      claim(high >= -low && high > 0, "sign: mode {} runs from {} to {}", j, low, high);
+    }
+    const double scale = k > 0 ? (v_.colwise().squaredNorm().array() - 1).abs().maxCoeff() : 0;
+    claim(scale <= rounding, "scale: sum pi psi^2 is off by {:.3e}", scale);
+    const double trivial = k > 0 ? (root.transpose() * v_).cwiseAbs().maxCoeff() : 0;
+    claim(trivial <= rounding, "Perron: a mode holds {:.3e} of the trivial one", trivial);
+    const double angle = k > 0 ? (v_.transpose() * v_ - Eigen::MatrixXd::Identity(k, k)).cwiseAbs().maxCoeff() : 0;
+    claim(angle <= rounding, "orthogonality: modes are off by {:.3e}, rounding gives {:.3e}", angle, rounding);
+  }
+
+  void check_spectrum() {
+    double squares = options_.tolerance * options_.tolerance, sum = 0;
+    for (const double residual : model_.residuals) sum += residual * residual;
+    if (!(sum <= squares)) squares = sum;
+    for (std::size_t j = 0; j < model_.modes(); ++j) {
+      const auto at = static_cast<Eigen::Index>(j);
+      const double value = model_.eigenvalues[j], reported = model_.residuals[j];
+      const double measured = (dense_.symmetric * v_.col(at) - value * v_.col(at)).norm() / v_.col(at).norm();
+      worst_share_ = worse(worst_share_, (measured - reported) / allowed_);
+      claim(measured <= reported + allowed_, "residual: mode {} (eigenvalue {:.6g}) reports {:.3e}, has {:.3e}; {:.1e} allowed",
+            j, value, reported, measured, allowed_);
+      const double near = std::min((dense_.values.array() - value).abs().minCoeff(), std::abs(1 - value));
+      claim(near <= reported + allowed_, "value: eigenvalue {} = {:.9g} is {:.3e} from any, residual {:.3e}", j, value, near,
+            reported);
+      claim(value <= dense_.values(at) + allowed_, "order: eigenvalue {} is {:.9g}, dense {:.9g}", j, value, dense_.values(at));
+      claim(!model_.converged || value >= dense_.values(at) - std::sqrt(squares) - allowed_,
+            "missed: eigenvalue {} is {:.9g}, dense {:.9g}, residual {:.3e}", j, value, dense_.values(at), reported);
+    }
+  }
+
+  // NaN is the worst.
+  static double worse(double a, double b) { return std::isnan(a) || b <= a ? a : b; }
+
+  const Options& options_;
+  const Model& model_;
+  DenseDiffusion dense_;
+  Eigen::MatrixXd v_;
+  double allowed_ = 0, row_error_ = 0, worst_share_ = 0;
+  std::vector<std::string> false_;
+};
+
+}  // namespace fd::test
