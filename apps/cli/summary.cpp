@@ -109,7 +109,7 @@ nlohmann::ordered_json summary_json(const Model& model) {
           {"outcome", with_flags(model.outcome)},
           {"perron", model.perron},
           {"perron_residual", model.perron_residual},
-          {"points_checksum", model.points_checksum == 0 ? nlohmann::json() : fmt::format("{:016x}", model.points_checksum)},
+          {"points_checksum", fmt::format("{:016x}", model.points_checksum)},
           {"aside", model.aside},
           {"eigenvalues", model.eigenvalues},
           {"residuals", model.residuals},

@@ -32,7 +32,8 @@ def test_warm_starts_take_fewer_passes_than_a_cold_one(bench):
     rows = solver(bench, "--case", "torus-warm")
     pairs = {row["start"]: row for row in rows if "values" not in row["start"]}
     assert pairs.keys() == {"beta/1.1", "beta/2", "N/4 rows"}
-    for start, most in {"beta/1.1": 4, "beta/2": 5, "N/4 rows": 7}.items():
+    # beta/2: the bound on what low-precision products hide is one that holds, and costs a pass of one column here
+    for start, most in {"beta/1.1": 4, "beta/2": 6, "N/4 rows": 7}.items():
         row = pairs[start]
         assert row["converged"] and row["residual"] <= 1e-4 and row["passes"] <= most and row["columns"] <= 60
     values = {row["start"]: row for row in rows if "values" in row["start"]}
