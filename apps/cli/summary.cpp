@@ -96,6 +96,8 @@ std::string summary_text(const Model& model, const std::string& origin) {
 nlohmann::ordered_json summary_json(const Model& model) {
   nlohmann::ordered_json provenance = nlohmann::ordered_json::parse(model.provenance, nullptr, false);
   if (provenance.is_discarded()) provenance = model.provenance;
+  nlohmann::ordered_json checksum;  // null where it is not known
+  if (model.points_checksum != 0) checksum = fmt::format("{:016x}", model.points_checksum);
   return {{"format", "flashdiffusion-model"},
           {"format_version", 1},
           {"kernel", model.kernel},
@@ -103,6 +105,7 @@ nlohmann::ordered_json summary_json(const Model& model) {
           {"alpha", model.alpha},
           {"n", model.n},
           {"dimension", model.dimension},
+          {"points_checksum", checksum},
           {"modes", model.modes()},
           {"precision", precision_name(model.precision)},
           {"converged", model.converged},

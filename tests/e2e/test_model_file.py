@@ -177,14 +177,14 @@ def test_modes_and_links_are_kept(program, points):
 
 
 def test_a_file_cut_during_the_fit(program):
-    x = np.random.default_rng(0).normal(size=(12000, 8))
+    x = np.random.default_rng(0).normal(size=(8000, 8))
     with h5py.File(program.folder / "x.h5", "w") as file:
         file["x"] = x
     arguments = [PROGRAM, "fit", "x.h5", "--beta", "1", "-k", "8", "--precision", "fp64", "--threads", "1", "-o", "m.h5"]
     process = subprocess.Popen(arguments, cwd=program.folder, stderr=subprocess.PIPE, text=True)
     time.sleep(0.7)
     assert process.poll() is None, "the fit was too short for this test"
-    os.truncate(program.folder / "x.h5", 200000)
+    os.truncate(program.folder / "x.h5", 100000)
     error = process.communicate(timeout=100)[1]
     assert process.returncode == 3 and "x.h5" in error, error
     assert [path.name for path in program.folder.iterdir()] == ["x.h5"]
