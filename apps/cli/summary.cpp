@@ -112,7 +112,6 @@ nlohmann::ordered_json summary_json(const Model& model) {
           {"outcome", with_flags(model.outcome)},
           {"perron", model.perron},
           {"perron_residual", model.perron_residual},
-          {"points_checksum", fmt::format("{:016x}", model.points_checksum)},
           {"aside", model.aside},
           {"eigenvalues", model.eigenvalues},
           {"residuals", model.residuals},
