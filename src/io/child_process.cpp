@@ -1,5 +1,6 @@
 #include "io/child_process.hpp"
 
+#include <dirent.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -13,7 +14,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <new>
 #include <utility>
@@ -134,9 +134,13 @@ std::string Channel::receive_text() const {
 
 bool ChildProcess::possible() {
 #if defined(__linux__)
-  std::error_code unknown;
-  const auto threads = std::filesystem::directory_iterator("/proc/self/task", unknown);
-  return !unknown && std::distance(begin(threads), end(threads)) == 1;
+  // Not std::filesystem: its iterator ends the process where there is no memory for it.
+  DIR* const folder = ::opendir("/proc/self/task");
+  if (folder == nullptr) return false;
+  int threads = 0;
+  while (const dirent* entry = ::readdir(folder)) threads += entry->d_name[0] != '.' ? 1 : 0;
+  ::closedir(folder);
+  return threads == 1;
 #else
   return false;
 #endif

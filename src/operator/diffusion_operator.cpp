@@ -74,6 +74,7 @@ DiffusionOperator::DiffusionOperator(Space& space, const Points& points, double 
   scale_ = column([&](std::size_t i) { return weight[i] == 0 ? 0 : weight[i] / std::sqrt(d_[i]); });
   scale_squared_ = column([&](std::size_t i) { return weight[i] == 0 ? 0 : weight[i] * weight[i] / d_[i]; });
   perron_ = column([&](std::size_t i) { return std::sqrt(d_[i]) / norm; });
+  if (aside_ > 0) taking_part_ = column([&](std::size_t i) { return weight[i] == 0 ? 0.0 : 1.0; });
   if (vectors > 0) {  // v = sqrt(d)/norm psi, M v = s (K - I)(q^-a psi)/norm + s^2 v
     start_ = space.panel(n, vectors);
     start_image_ = space.panel(n, vectors);
@@ -134,6 +135,10 @@ void DiffusionOperator::check_mass_and_degree() const {
 
 void DiffusionOperator::pass_begins() {
   if (watch_ != nullptr) watch_->pass_begins();
+}
+
+void DiffusionOperator::restrict(Columns directions) {
+  if (taking_part_) space_.backend().scale_rows(*taking_part_, directions, directions);
 }
 
 void DiffusionOperator::product(Columns in, Columns out, std::optional<Precision> enough) {

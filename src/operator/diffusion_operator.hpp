@@ -37,6 +37,7 @@ class DiffusionOperator final : public Operator {
                     const RowRule& rule = {});
 
   std::size_t size() const override { return points_.rows(); }
+  void restrict(Columns directions) override;
   void apply(Columns in, Columns out) override;
   // With kernel entries in tf32, where the back-end has something cheaper for that.
   double apply_roughly(Columns in, Columns out, double permitted) override;
@@ -77,7 +78,7 @@ class DiffusionOperator final : public Operator {
   Watch* watch_;
   std::vector<double> q_, d_;
   double s_off_ = 0, s_off_2beta_ = 0;
-  std::unique_ptr<Panel> scale_, scale_squared_, perron_, scaled_, start_, start_image_;
+  std::unique_ptr<Panel> taking_part_, scale_, scale_squared_, perron_, scaled_, start_, start_image_;
   bool perron_wanted_ = false;
   double perron_residual_ = -1;
   std::size_t applied_ = 0, aside_ = 0;

@@ -12,6 +12,8 @@ class Operator {
   virtual ~Operator() = default;
   virtual std::size_t size() const = 0;  // of the whole, over all ranks
   virtual std::size_t local_rows() const { return size(); }
+  // Random directions lose what A leaves at zero: rows set aside.
+  virtual void restrict([[maybe_unused]] Columns directions) {}
   virtual void apply(Columns in, Columns out) = 0;  // out = A in; symmetric by contract; in and out do not overlap
   // The same, where an error of up to `permitted` times the length of a vector does no harm and there is something cheaper that keeps
   // to it; with nothing permitted, `apply`. Returns how large the error may be: zero where it is none but rounding.

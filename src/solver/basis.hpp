@@ -45,6 +45,7 @@ class Basis {
     if (locked_ != nullptr) against.insert(against.begin(), Columns(*locked_));
     const std::size_t most = std::min(fresh.count, left());
     std::size_t rank = 0;
+    a_.restrict(fresh);
     const auto join = [&](Columns some) {
       if (some.count == 0 || rank == most) return std::size_t{0};
       auto all = against;
@@ -61,6 +62,7 @@ class Basis {
     for (int attempt = 0; rank < std::min(at_least, most) && attempt < 3; ++attempt) {
       const Columns refill = fresh.part(rank, std::min(at_least, most) - rank);
       space_.randomize(refill, seed, stream_);
+      a_.restrict(refill);
       stream_ += refill.count;
       if (join(refill) > 0) witnesses_ = 0;
     }

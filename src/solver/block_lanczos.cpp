@@ -301,8 +301,8 @@ class Iteration {
   std::vector<double> estimates_;
   bool warm_ = false, narrow_ = true, exact_ = false;
   std::size_t known_ = 0, unconverged_ = 0, checked_ = 0;
-  std::size_t riding_ = 0;                                 // witnesses that ride along until they have seen enough
-  std::size_t late_ = 0, heard_ = 0;                       // passes before they come, and with them
+  std::size_t riding_ = 0;            // witnesses that ride along until they have seen enough
+  std::size_t late_ = 0, heard_ = 0;  // passes before they come, and with them
   std::uint64_t witness_stream_ = 7;  // of their random numbers
   std::vector<double> residuals_, worst_;
   ValueHistory values_;

@@ -31,7 +31,8 @@ TEST_P(StructuredClaims, AreTrueInEveryPrecision) {
         options.tolerance = tolerance;
         if (scale > 0) options.beta = scale * variance_beta(data);
         const Model model = fit(PointsView(data.x.data(), data.rows, data.dimension), options);
-        for (const std::string& wrong : ModelClaims(data, options, model).false_ones())
+        const ModelClaims claims(data, options, model);
+        for (const std::string& wrong : claims.false_ones())
           ADD_FAILURE() << wrong << "\n  " << traits(precision.back()).name << " (of " << precision.size() << "), beta "
                         << model.beta << ", tolerance " << tolerance << ": " << model.outcome;
       }
