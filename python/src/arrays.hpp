@@ -48,12 +48,4 @@ inline nb::object array_from(Table&& made) {
   });
 }
 
-template <class T>
-nb::object array_from(std::vector<T>&& made) {
-  auto values = std::make_unique<std::vector<T>>(std::move(made));
-  std::vector<T>& kept = *values;
-  const nb::capsule owner(values.release(), [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept.data(), {kept.size()}, owner));
-}
-
 }  // namespace fd::python

@@ -86,7 +86,7 @@ void bind_model(nb::module_& module) {
       .def_prop_ro("mean", array_property(&Model::mean))
       .def_prop_ro("psi", array_property(&Model::psi))
       .def_prop_ro("points", array_property(&Model::points))
-      .def_prop_ro("rows_aside", [](const Model& model) { return array_from(model.rows_aside()); })
+      .def_prop_ro("rows_aside", array_property(&Model::aside))
       .def_prop_ro("sweep", &sweep)
       .def("transform", &transform, nb::arg("points").noconvert(), nb::arg("time"), nb::arg("options"),
            nb::arg("progress") = nb::none(), nb::arg("note") = nb::none())
