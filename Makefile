@@ -6,7 +6,7 @@ JOBS ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 SECONDS_EACH ?= 60# of `make fuzz`, a target
 
-.PHONY: all setup ready configure build demo test bench sanitize fuzz format install clean
+.PHONY: all setup ready configure build demo test bench python wheel sanitize fuzz format install clean
 .NOTPARALLEL:
 
 all: build
@@ -28,10 +28,15 @@ demo: build
 
 test: configure
 	@cmake --build $(BUILD) --parallel $(JOBS)
+	@tools/python $(BUILD) || [ $$? -eq 77 ]  # 77: PyPI is out of reach, and the package's tests report themselves as skipped
 	@ctest --test-dir $(BUILD) --output-on-failure --parallel $(JOBS)
 
 bench: build
 	@$(BENCH) xgemm
+
+python wheel: configure
+	@cmake --build $(BUILD) --parallel $(JOBS) --target libflashdiffusion.a
+	@tools/python $(BUILD) $(filter wheel,$@)
 
 sanitize: ready
 	@tools/sanitize asan $(JOBS)

@@ -9,6 +9,9 @@
 # GCC 12 sees overlapping copies in `"text" + std::string` that are not there (its bug 105651).
 set(FD_WARNINGS -Wall -Wextra -Wno-psabi $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 
+# What the library links.
+set(FD_LIBRARIES Threads::Threads hwy::hwy hdf5::hdf5 libzip::zip ZLIB::ZLIB fmt::fmt)
+
 string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type)
 set(FD_VARIANTS)
 set(FD_CHECKED "")  # the suffix of what the tests link
@@ -63,7 +66,7 @@ function(fd_library_of_layers name variant)
   endforeach()
   add_library(${name} ${ARGN} ${objects})
   target_include_directories(${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  target_link_libraries(${name} PRIVATE Threads::Threads hwy::hwy hdf5::hdf5 libzip::zip ZLIB::ZLIB fmt::fmt)
+  target_link_libraries(${name} PRIVATE ${FD_LIBRARIES})
   target_compile_features(${name} PUBLIC cxx_std_20)
   if(variant STREQUAL "_sanitized")
     target_link_options(${name} PUBLIC ${fd_sanitizers})

@@ -4,6 +4,7 @@
 #include <flashdiffusion/error.hpp>
 #include <flashdiffusion/estimate.hpp>
 #include <flashdiffusion/fit.hpp>
+#include <flashdiffusion/kernel_operator.hpp>
 #include <flashdiffusion/kernel_product.hpp>
 #include <flashdiffusion/model.hpp>
 #include <flashdiffusion/options.hpp>

@@ -141,7 +141,8 @@ Table extend(const Model& model, PointSource& fresh, double time, const Options&
       for (std::size_t i = 0; i < count * model.dimension; ++i)
         if (!std::isfinite(values[i]))
           throw Error(Failure::input,
-                      "a value that is not finite in row " + std::to_string(first + at + i / model.dimension + 1) + ", column " +
+                      std::string(std::isnan(values[i]) ? "NaN" : "an infinite value") + " in row " +
+                          std::to_string(first + at + i / model.dimension + 1) + ", column " +
                           std::to_string(i % model.dimension + 1) + " (counted from 1)",
                       "remove this row or fill it in");
       for (std::size_t i = 0; i < count; ++i)

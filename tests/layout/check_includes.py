@@ -27,6 +27,7 @@ SEES = {
     "analysis": {"base"},
     "fit": {"base", "kernel", "device", "operator", "solver", "flow", "analysis"},
     "apps": {"base", "fit", "io", "analysis"},
+    "python": set(),
     "public": set(),
 }
 # What measures or checks the machinery itself may look at it, and the one file that lists the back-ends for the others. How fast the
@@ -44,8 +45,8 @@ def layer_of(path):
     parts = path.parts
     if parts[0] == "include":
         return "public", None
-    if parts[0] == "apps":
-        return "apps", None
+    if parts[0] in ("apps", "python"):
+        return parts[0], None
     concrete = parts[2] if parts[1] == "backends" and len(parts) > 3 else None
     return parts[1], concrete
 
@@ -81,7 +82,7 @@ def refusal(includer, target):
 def check(root):
     root = root.resolve()
     complaints = []
-    folders = [folder for folder in ("include", "src", "apps") if (root / folder).is_dir()]
+    folders = [folder for folder in ("include", "src", "apps", "python") if (root / folder).is_dir()]
     files = [p for folder in folders for p in (root / folder).rglob("*") if p.suffix in (".hpp", ".cpp", ".h", ".inl", ".cu", ".cuh")]
     for path in sorted(files):
         includer = path.relative_to(root)
@@ -123,6 +124,7 @@ def self_test():
         "apps/common/console.hpp": "#include <string>\n",
         "apps/bench/xgemm.cpp": '#include "device/backend.hpp"\n#include "common/console.hpp"\n',
         "apps/bench/machine_limit.cpp": '#include "backends/cpu/cpu.hpp"\n',
+        "python/src/fit.cpp": "#include <flashdiffusion/model.hpp>\n",
         "tests/unit/anything.cpp": '#include "backends/cpu/cpu.hpp"\n',
     }
     bad = {  # one file each, added to or replacing one of the good tree
@@ -140,6 +142,7 @@ def self_test():
         "the yardstick names another back-end": ("apps/bench/machine_limit.cpp", '#include "backends/reference/naive.hpp"\n'),
         "one program includes another": ("apps/bench/fit.cpp", '#include "cli/info.cpp"\n'),
         "what programs share includes one of them": ("apps/common/console.hpp", '#include "cli/info.cpp"\n'),
+        "a binding reaches past the public API": ("python/src/fit.cpp", '#include "base/view.hpp"\n'),
         "a Highway file that includes another layer": ("src/backends/cpu/x.cpp", '#define HWY_TARGET_INCLUDE "fit/fit.cpp"\n'),
         "a folder that is no layer": ("src/utilities/misc.hpp", "\n"),
         "a long file": ("src/base/long.cpp", "\n" * (MAX_LINES + 1)),

@@ -1,0 +1,87 @@
+"""Tables as users have them -> C-contiguous float32 or float64 arrays, without a copy where that is possible.
+
+Refusals are worded as scikit-learn words them. Values that are not finite are found later, by the library, which names row and column.
+"""
+
+import numpy as np
+
+
+def is_sparse(table):
+    return hasattr(table, "tocsr") or type(table).__module__.startswith("scipy.sparse")
+
+
+def feature_names(table):
+    """Column names of a frame where all of them are strings, else None."""
+    columns = getattr(table, "columns", None)
+    if columns is None or not hasattr(table, "shape"):
+        return None
+    names = np.asarray(list(columns), dtype=object)
+    strings = [isinstance(name, str) for name in names]
+    if all(strings) and len(names):
+        return names
+    if any(strings):
+        raise TypeError(
+            "Feature names are only supported if all input features have string names, but your input has "
+            f"{sorted({type(name).__name__ for name in names})} as feature name / column name types."
+        )
+    return None
+
+
+def as_points(table, name="X"):
+    """The rows as an array: float32 and float64 in C order as they are, the rest converted (float16 to float32, others to float64)."""
+    if is_sparse(table):
+        raise TypeError(
+            f"Sparse data was passed for {name}, but dense data is required. Use '.toarray()' to convert to a dense numpy array, or "
+            "reduce it first (PCA)."
+        )
+    if hasattr(table, "to_numpy") and hasattr(table, "columns"):
+        table = table.to_numpy()
+    array = table if type(table) is np.ndarray else np.asarray(table)
+    if np.iscomplexobj(array):
+        raise ValueError(f"Complex data not supported\n{array}\n")
+    if array.dtype not in (np.float32, np.float64) or not array.dtype.isnative:
+        if array.dtype.kind not in "fiubO":
+            raise ValueError(f"{name}: values of type {array.dtype} are not numbers; convert them first")
+        array = array.astype(np.float32 if array.dtype == np.float16 else np.float64)
+    if array.ndim != 2:
+        hint = (
+            "Reshape your data either using array.reshape(-1, 1) if your data has a single feature or array.reshape(1, -1) if it "
+            "contains a single sample."
+            if array.ndim < 2
+            else "Make each sample one row."
+        )
+        raise ValueError(f"Expected 2D array, got {array.ndim}D array instead. {hint}")
+    if array.shape[0] < 1:
+        raise ValueError(f"Found array with 0 sample(s) (shape={array.shape}) while a minimum of 1 is required.")
+    if array.shape[1] < 1:
+        raise ValueError(f"Found array with 0 feature(s) (shape={array.shape}) while a minimum of 1 is required.")
+    return np.ascontiguousarray(array)
+
+
+def refuse_other_columns(estimator, table, array):
+    """Points that are transformed have the columns of the points that were fitted."""
+    fitted, given = getattr(estimator, "feature_names_in_", None), feature_names(table)
+    if fitted is not None and given is not None and list(fitted) != list(given):
+        unseen, missing = sorted(set(given) - set(fitted)), sorted(set(fitted) - set(given))
+        message = "The feature names should match those that were passed during fit.\n"
+        for title, names in (("Feature names unseen at fit time", unseen), ("Feature names seen at fit time, yet now missing", missing)):
+            if names:
+                message += f"{title}:\n" + "".join(f"- {name}\n" for name in names[:5])
+                message += "- ...\n" if len(names) > 5 else ""
+        if not unseen and not missing:
+            message += "Feature names must be in the same order as they were in fit.\n"
+        raise ValueError(message)
+    if fitted is not None and given is None:
+        _warn(f"X does not have valid feature names, but {type(estimator).__name__} was fitted with feature names")
+    if fitted is None and given is not None:
+        _warn(f"X has feature names, but {type(estimator).__name__} was fitted without feature names")
+    if array.shape[1] != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {array.shape[1]} features, but {type(estimator).__name__} is expecting {estimator.n_features_in_} features as input."
+        )
+
+
+def _warn(message):
+    import warnings
+
+    warnings.warn(message, UserWarning, stacklevel=4)

@@ -1,0 +1,387 @@
+"""DiffusionMap: the estimator."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import warnings
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _native, _options
+from ._estimator import Estimator, not_fitted
+from ._points import as_points, feature_names, refuse_other_columns
+from ._progress import Progress
+from .warnings import ConvergenceWarning, DataWarning, in_python
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+
+class DiffusionMap(Estimator):
+    """Diffusion map of a table: leading eigenvectors of the diffusion operator of the Gaussian kernel exp(-beta |x - y|^2).
+
+    The kernel is dense and exact, and is never stored: memory grows with the table, not with its square. Without a bandwidth the data
+    choose it. Results are the same bits for any number of threads, run after run.
+
+    Parameters
+    ----------
+    n_components : int, default 16
+        Nontrivial modes; the constant one is never counted and never returned.
+    alpha : float, default 0.5
+        Density normalisation: 0 keeps the density, 1 removes it (Laplace-Beltrami), 0.5 is Fokker-Planck.
+    beta : float, optional
+        Bandwidth. ``flashdiffusion.bandwidth`` converts sigma, gamma and the epsilon of other packages.
+    select : {"robust", "minimum", "paper", "continuation"}
+        How the bandwidth is chosen where none is given.
+    ladder : bool, default True
+        Bandwidths are tried on sub-samples first.
+    precision : str, default "fp32"
+        "fp64", "fp32", "tf32" or "bf16"; several, separated by commas, are a cascade.
+    tolerance : float, default 1e-5
+        Largest residual of an eigenpair.
+    diffusion_time : float, default 1
+        Coordinates are ``eigenvalue ** diffusion_time`` times the eigenvector; 0 leaves the eigenvectors as they are.
+    backend : str, default "auto"
+        What computes.
+    n_jobs : int, optional
+        Threads; None and -1 are all cores. The result does not depend on it.
+    random_state : int or NumPy generator, optional
+        Start vectors and sub-samples; None is a fixed seed.
+    verbose : int, default 0
+        1 shows progress.
+    trim : float or "auto", default "auto"
+        Fraction of the rows, the sparsest, left out of the fit and placed afterwards. "auto": those that the others do not resolve, at most 2 in
+        100, where that buys a finer bandwidth; 0: all rows take part.
+    components : int, optional
+        Separate components that the data are known to have; None: as many as the flow finds.
+    max_passes : int, optional
+        Sweeps over the kernel before a solve gives up.
+    callback : callable, optional
+        Called with a dict a few times a second: stage, n, beta, pass, fraction, seconds_left and more.
+
+    Attributes
+    ----------
+    embedding_ : array (n, n_components)
+        Diffusion coordinates of the fitted rows.
+    eigenvalues_ : array (n_components,)
+        Of the diffusion operator, descending, without the trivial 1.
+    psi_ : array (n, n_components)
+        Right eigenvectors, of unit size in the stationary distribution; the largest entry is positive.
+    residuals_ : array (n_components,)
+        Of each eigenpair, measured.
+    beta_, n_eff_, intrinsic_dim_, perron_gap_ : float
+        Bandwidth; effective neighbours, intrinsic dimension and spectral gap there.
+    degree_, mass_ : array (n,)
+        Degree and kernel mass; ``degree_ / degree_.sum()`` is the stationary distribution.
+    rows_aside_ : array
+        Rows that took no part in the fit and were placed by extension; their degree is 0.
+    sweep_ : dict of arrays
+        One entry a bandwidth that was tried.
+    n_passes_ : int
+        Sweeps over a kernel.
+    converged_ : bool
+    outcome_ : str
+        What the numbers are worth, in a sentence.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> angle = np.linspace(0, 2 * np.pi, 200, endpoint=False)
+    >>> circle = np.column_stack([np.cos(angle), np.sin(angle)])
+    >>> model = DiffusionMap(n_components=2, beta=5.0).fit(circle)
+    >>> model.embedding_.shape
+    (200, 2)
+    >>> bool(np.allclose(model.transform(circle), model.embedding_, atol=1e-4))
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int = 16,
+        *,
+        alpha: float = 0.5,
+        beta: float | None = None,
+        select: str = "robust",
+        ladder: bool = True,
+        precision: str | Sequence[str] = "fp32",
+        tolerance: float = 1e-5,
+        diffusion_time: float = 1.0,
+        backend: str = "auto",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
+        verbose: int = 0,
+        trim: float | str = "auto",
+        components: int | None = None,
+        max_passes: int | None = None,
+        callback: Callable[[dict[str, Any]], Any] | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.alpha = alpha
+        self.beta = beta
+        self.select = select
+        self.ladder = ladder
+        self.precision = precision
+        self.tolerance = tolerance
+        self.diffusion_time = diffusion_time
+        self.backend = backend
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.trim = trim
+        self.components = components
+        self.max_passes = max_passes
+        self.callback = callback
+
+    # -- fitting
+
+    def fit(self, X: Any, y: Any = None) -> DiffusionMap:
+        """Fits the map to the rows of X; y is ignored."""
+        names, points = feature_names(X), as_points(X)
+        if len(points) < 3:
+            samples = "1 sample" if len(points) == 1 else f"{len(points)} samples"
+            raise ValueError(f"Found array with {samples} (shape={points.shape}): a diffusion map needs at least 3")
+        options, time = self._options(), _options.time(self.diffusion_time)
+        notes = []
+        if options.modes >= len(points):
+            notes.append(f"n_components = {options.modes}, but {len(points)} rows have {len(points) - 1} nontrivial modes: those are made")
+            options.modes = len(points) - 1
+        with self._watched() as progress:
+            model = _native.fit(points, options, progress, notes.append)
+        model.provenance = json.dumps({"interface": "python", "version": _native.version, "parameters": self._plain_parameters()})
+        self._adopt(model, time)
+        if names is not None:
+            self.feature_names_in_ = names
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        if not self.converged_:
+            warnings.warn(self.outcome_, ConvergenceWarning, stacklevel=2)
+        self._warn(notes)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Fits the map and returns the coordinates of the rows of X."""
+        return self._output(self.fit(X, y).embedding_, X)
+
+    def transform(self, X: Any) -> Any:
+        """Coordinates of new rows: the Nystroem extension, with the same kernel and normalisation."""
+        model = self._fitted()
+        points = as_points(X)
+        refuse_other_columns(self, X, points)
+        options = _options.machine_options(model.precision, self.backend, self.n_jobs)
+        notes = []
+        with self._watched() as progress:
+            coordinates = model.transform(points, self._time, options, progress, notes.append)
+        beyond = np.flatnonzero(np.isnan(coordinates[:, 0]))
+        if len(beyond):
+            notes.append(
+                f"{len(beyond)} of {len(points)} rows, row {beyond[0] + 1} first, are too far from every fitted row: their coordinates are NaN"
+            )
+        self._warn(notes)
+        return self._output(coordinates, X)
+
+    def inverse_transform(self, X: ArrayLike, *, ridge: float | None = None) -> NDArray[Any]:
+        """Rows of the original table for rows of coordinates: a ridge regression from the modes to the columns.
+
+        The regression is fitted to the model's own points the first time it is needed; ``ridge`` is its penalty, chosen by
+        cross-validation where none is given. What the modes do not carry is lost: expect a smoothed table.
+        """
+        from .decoder import Decoder
+
+        model = self._fitted()
+        if not len(model.points):
+            raise ValueError("the model carries no points, so nothing is known of the original columns")
+        if getattr(self, "_decoder", None) is None or ridge is not None:
+            self._decoder = Decoder(ridge=ridge).fit(self.embedding_, model.points)
+        return self._decoder.predict(as_points(X)) + model.mean
+
+    def _options(self):
+        return _options.fit_options(
+            n_components=self.n_components,
+            alpha=self.alpha,
+            beta=self.beta,
+            select=self.select,
+            ladder=self.ladder,
+            precision=self.precision,
+            tolerance=self.tolerance,
+            backend=self.backend,
+            n_jobs=self.n_jobs,
+            random_state=self.random_state,
+            trim=self.trim,
+            components=self.components,
+            max_passes=self.max_passes,
+        )
+
+    def _plain_parameters(self):
+        return {k: v if isinstance(v, (int, float, str, bool, type(None))) else repr(v) for k, v in self.get_params().items()}
+
+    def _watched(self):
+        return _Watched(self.callback, self.verbose)
+
+    @staticmethod
+    def _warn(notes):
+        for note in notes:
+            if not note.startswith("expected: "):  # a forecast is no warning
+                warnings.warn(in_python(note), DataWarning, stacklevel=3)
+
+    # -- what is known after a fit
+
+    def _adopt(self, model, time):
+        self._model, self._time, self._decoder = model, time, None
+        self.n_features_in_ = model.dimension
+        self.eigenvalues_, self.residuals_ = np.array(model.eigenvalues), np.array(model.residuals)
+        self.psi_, self.degree_, self.mass_ = model.psi, model.d, model.q
+        self.beta_, self.converged_, self.outcome_ = model.beta, model.converged, in_python(model.outcome)
+        self.n_passes_, self.rows_aside_ = model.passes, model.rows_aside.astype(np.intp)
+        self.sweep_ = {name: np.array(column) for name, column in model.sweep.items()}
+        self.n_eff_, self.intrinsic_dim_ = self._at_beta("n_eff"), self._at_beta("d_hat")
+        self.perron_gap_ = self._at_beta("perron_gap")
+
+    def _at_beta(self, name):
+        """Of the last probe at the accepted bandwidth."""
+        here = np.flatnonzero(np.isclose(self.sweep_["beta"], self.beta_, rtol=1e-9))
+        return float(self.sweep_[name][here[-1]]) if len(here) else float("nan")
+
+    def _fitted(self):
+        if not hasattr(self, "_model"):
+            raise not_fitted(self)
+        return self._model
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "_model")
+
+    @property
+    def embedding_(self) -> NDArray[Any]:
+        if "_model" not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute 'embedding_'")
+        return self._model.embedding(self._time)
+
+    @property
+    def _n_features_out(self):
+        return len(self.eigenvalues_)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """diffusionmap0, diffusionmap1, ..."""
+        self._fitted()
+        return np.asarray([f"{type(self).__name__.lower()}{i}" for i in range(self._n_features_out)], dtype=object)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = False
+        return tags
+
+    # -- files
+
+    def save(self, path: str | os.PathLike[str]) -> DiffusionMap:
+        """Writes the model file that the command line reads and writes."""
+        self._fitted().save(os.fspath(path))
+        return self
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, diffusion_time: float = 1.0) -> DiffusionMap:
+        """A fitted map from a model file, whoever wrote it."""
+        model = _native.load(os.fspath(path))
+        made = cls(
+            n_components=len(model.eigenvalues), alpha=model.alpha, beta=model.beta, precision=model.precision, diffusion_time=diffusion_time
+        )
+        made._adopt(model, _options.time(diffusion_time))
+        return made
+
+    def __getstate__(self):
+        state = {name: value for name, value in self.__dict__.items() if name not in ("_model", "psi_", "degree_", "mass_", "_decoder")}
+        if "_model" in self.__dict__:
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "model.h5")
+                self._model.save(path)
+                with open(path, "rb") as file:
+                    state["_model_file"] = file.read()
+        return state
+
+    def __setstate__(self, state):
+        state = dict(state)
+        content = state.pop("_model_file", None)
+        self.__dict__.update(state)
+        if content is not None:
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "model.h5")
+                with open(path, "wb") as file:
+                    file.write(content)
+                self._adopt(_native.load(path), self._time)
+
+    # -- looking at it
+
+    def diffusion_distances(self, rows: ArrayLike, others: ArrayLike | None = None) -> NDArray[Any]:
+        """Distances of these fitted rows to others (all of them), at the map's diffusion time."""
+        from .distances import diffusion_distances
+
+        coordinates = self.embedding_
+        return diffusion_distances(coordinates[rows], coordinates if others is None else coordinates[others])
+
+    def pseudotime(self, root: int) -> NDArray[Any]:
+        """Diffusion pseudo-time of all fitted rows from the row ``root``, 0 there and 1 at the farthest row."""
+        from .distances import pseudotime
+
+        self._fitted()
+        return pseudotime(self.eigenvalues_, self.psi_, root)
+
+    def plot_embedding(self, **how):
+        """Coordinates as a scatter plot; see ``flashdiffusion.plot.embedding``."""
+        from . import plot
+
+        self._fitted()
+        return plot.embedding(self, **how)
+
+    def plot_spectrum(self, **how):
+        """Eigenvalues and residuals; see ``flashdiffusion.plot.spectrum``."""
+        from . import plot
+
+        self._fitted()
+        return plot.spectrum(self, **how)
+
+    def plot_flow(self, **how):
+        """The resolution potential over the bandwidths that were tried; see ``flashdiffusion.plot.flow``."""
+        from . import plot
+
+        self._fitted()
+        return plot.flow(self, **how)
+
+    def report(self, path: str | os.PathLike[str] | None = None) -> Any:
+        """One self-contained HTML page with the summary and the plots (matplotlib); returned, or written to ``path``."""
+        from ._report import page
+
+        self._fitted()
+        text = page(self)
+        if path is None:
+            return text
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return self
+
+    def _repr_html_(self):
+        from ._report import summary
+
+        return summary(self)
+
+
+class _Watched:
+    """A run of the library: gives the progress callable (the user's own, a display, or none), and words refusals for Python."""
+
+    def __init__(self, callback, verbose):
+        if callback is not None and not callable(callback):
+            raise ValueError(f"callback = {callback!r} cannot be called")
+        self._display = Progress() if verbose and callback is None else None
+        self._progress = callback if callback is not None else self._display
+
+    def __enter__(self):
+        return self._progress
+
+    def __exit__(self, kind, error, _):
+        if self._display is not None:
+            self._display.close()
+        if kind in (ValueError, MemoryError, RuntimeError) and in_python(str(error)) != str(error):
+            raise kind(in_python(str(error))) from None

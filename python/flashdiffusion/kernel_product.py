@@ -1,0 +1,50 @@
+"""kernel_matmul: one product with the Gaussian kernel, which is never stored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _native
+from ._options import machine_options
+from ._points import as_points
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+
+def as_weights(W, dtype):
+    """W as a C-contiguous table of floats."""
+    W = np.asarray(W)
+    if np.iscomplexobj(W):
+        raise ValueError("complex weights are not supported; take real and imaginary part one after the other")
+    return np.ascontiguousarray(W if W.dtype in (np.float32, np.float64) else W.astype(dtype))
+
+
+def kernel_matmul(
+    X: Any,
+    W: ArrayLike,
+    *,
+    beta: float,
+    Y: Any = None,
+    precision: str | Sequence[str] = "fp32",
+    backend: str = "auto",
+    n_jobs: int | None = None,
+) -> NDArray[Any]:
+    """K(X, Y) @ W for K_ij = exp(-beta |x_i - y_j|^2), without storing K. Without Y it is K(X, X).
+
+    >>> import numpy as np
+    >>> X, W = np.random.default_rng(0).normal(size=(100, 3)), np.ones(100)
+    >>> dense = np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(-1))
+    >>> bool(np.allclose(kernel_matmul(X, W, beta=0.5), dense @ W, rtol=1e-5))
+    True
+    """
+    kernel = _native.KernelOperator(
+        as_points(X), None if Y is None else as_points(Y, "Y"), float(beta), machine_options(precision, backend, n_jobs)
+    )
+    weights = as_weights(W, np.float64)
+    if weights.ndim == 1:
+        return kernel.apply(weights[:, None])[:, 0]
+    return kernel.apply(weights)

@@ -1,0 +1,97 @@
+"""The Gaussian kernel and the diffusion operator as SciPy LinearOperators that are never stored."""
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+from . import _native
+from ._options import machine_options
+from ._points import as_points
+from .kernel_product import as_weights
+
+
+class KernelOperator(LinearOperator):
+    """K(X, Y) as a SciPy LinearOperator: the points are loaded once, products are as many as wanted. Symmetric without Y.
+
+    Parameters are those of ``kernel_matmul``; ``diagonal=False`` leaves K_ii = 1 out (without Y). The operator's type is float64 for precision "fp64", else float32.
+
+    >>> import numpy as np
+    >>> from scipy.sparse.linalg import eigsh
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> eigsh(KernelOperator(X, beta=0.5, precision="fp64"), k=3, return_eigenvectors=False).shape
+    (3,)
+    """
+
+    def __init__(self, X, Y=None, *, beta, diagonal=True, precision="fp32", backend="auto", n_jobs=None):
+        if not diagonal and Y is not None:
+            raise ValueError("diagonal=False leaves out the kernel of a row with itself; between X and Y there is none")
+        options = machine_options(precision, backend, n_jobs)
+        self._kernel = _native.KernelOperator(as_points(X), None if Y is None else as_points(Y, "Y"), float(beta), options)
+        self._symmetric, self._diagonal = Y is None, diagonal
+        dtype = np.dtype(np.float64 if options.precision[-1] == "fp64" else np.float32)
+        super().__init__(dtype, (self._kernel.rows, self._kernel.columns))
+
+    @property
+    def beta(self):
+        return self._kernel.beta
+
+    def _matmat(self, W):
+        W = as_weights(W, self.dtype)
+        product = self._kernel.apply(W)
+        return product if self._diagonal else product - W.astype(self.dtype, copy=False)
+
+    def _rmatmat(self, W):
+        return self._kernel.apply_transposed(as_weights(W, self.dtype))
+
+    def _matvec(self, w):
+        return self._matmat(np.reshape(w, (-1, 1)))
+
+    def _rmatvec(self, w):
+        return self._rmatmat(np.reshape(w, (-1, 1)))
+
+    def _adjoint(self):
+        return self if self._symmetric else super()._adjoint()
+
+    _transpose = _adjoint
+
+
+class DiffusionOperator(LinearOperator):
+    """The symmetric diffusion operator M = diag(s) K diag(s), s = q^-alpha d^-1/2, as a SciPy LinearOperator.
+
+    With q = K 1 and d = q^-alpha K q^-alpha. Its eigenvalues are those of the Markov matrix P = diag(d)^-1/2 M diag(d)^1/2, whose right
+    eigenvectors are v / sqrt(d); the largest is 1, with v = sqrt(d). ``mass`` is q, ``degree`` is d. ``diagonal=False`` takes K_ii as 0: with
+    alpha 0 that is 1 minus the Laplacian of scikit-learn's SpectralEmbedding.
+
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> M = DiffusionOperator(X, beta=0.5, precision="fp64")
+    >>> bool(np.allclose(M @ np.sqrt(M.degree), np.sqrt(M.degree)))
+    True
+    """
+
+    def __init__(self, X, *, beta, alpha=0.5, diagonal=True, precision="fp32", backend="auto", n_jobs=None):
+        self._kernel = KernelOperator(X, beta=beta, diagonal=diagonal, precision=precision, backend=backend, n_jobs=n_jobs)
+        if not 0 <= alpha <= 1:
+            raise ValueError(f"alpha = {alpha!r} is outside [0, 1]; 0, 0.5 and 1 are usual")
+        self.alpha = float(alpha)
+        n = self._kernel.shape[0]
+        self.mass = self._kernel.matvec(np.ones(n)).astype(np.float64)
+        weight = self.mass**-self.alpha
+        self.degree = weight * self._kernel.matvec(weight).astype(np.float64) if self.alpha else self.mass.copy()
+        self._scale = (weight / np.sqrt(self.degree))[:, None]
+        super().__init__(self._kernel.dtype, self._kernel.shape)
+
+    @property
+    def beta(self):
+        return self._kernel.beta
+
+    def _matmat(self, V):
+        # the scale in fp64: rounding it would move the eigenvalues
+        return (self._scale * self._kernel.matmat(self._scale * np.asarray(V))).astype(self.dtype)
+
+    def _matvec(self, v):
+        return self._matmat(np.reshape(v, (-1, 1)))
+
+    def _adjoint(self):
+        return self
+
+    _transpose = _adjoint

@@ -1,0 +1,114 @@
+"""Pictures of a fitted map, with matplotlib. Each function takes the axes to draw on, makes its own else, and returns them."""
+
+import numpy as np
+
+ACCENT, SOFT, ALARM = "#1f5f8b", "#9fb8c9", "#c0392b"
+
+
+def _axes(ax, size=(5.5, 4.5), projection=None):
+    if ax is not None:
+        return ax
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError("plots are drawn with matplotlib: pip install matplotlib") from error
+    figure = plt.figure(figsize=size, layout="constrained")
+    return figure.add_subplot(projection=projection)
+
+
+def _tidy(ax):
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    return ax
+
+
+def _plain_ticks(axis):
+    """On a logarithmic axis of one or two decades: 0.1, 0.2, 0.5, and no exponents."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=12))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def embedding(model, modes=(0, 1), colour=None, *, label=None, size=None, ax=None, **scatter):
+    """Two or three coordinates against each other.
+
+    colour: a value a row (numbers are shown with a scale, which ``label`` names; words or categories with a legend); the next
+    coordinate where none is given.
+    """
+    coordinates = model.embedding_
+    modes = tuple(modes)
+    if len(modes) not in (2, 3) or not all(0 <= mode < coordinates.shape[1] for mode in modes):
+        raise ValueError(f"modes = {modes} are not two or three of the {coordinates.shape[1]} coordinates (counted from 0)")
+    ax = _axes(ax, projection="3d" if len(modes) == 3 else None)
+    if colour is None:
+        following = max(modes) + 1
+        if following < coordinates.shape[1]:
+            colour, label = coordinates[:, following], label or f"coordinate {following + 1}"
+    n = len(coordinates)
+    drawn = dict(s=size or float(np.clip(4e4 / n, 1, 25)), linewidths=0, alpha=0.9 if n < 20000 else 0.5, rasterized=n > 5000, **scatter)
+    columns = [coordinates[:, mode] for mode in modes]
+    values = None if colour is None else np.asarray(colour)
+    if values is not None and len(values) != n:
+        raise ValueError(f"colour holds {len(values)} values for {n} rows")
+    if values is None:
+        ax.scatter(*columns, color=ACCENT, **drawn)
+    elif values.dtype.kind in "fiu":
+        dots = ax.scatter(*columns, c=values, cmap=drawn.pop("cmap", "viridis"), **drawn)
+        bar = ax.figure.colorbar(dots, ax=ax, shrink=0.8, pad=0.12 if len(modes) == 3 else 0.02)
+        bar.solids.set_alpha(1)
+        bar.outline.set_visible(False)
+        if label:
+            bar.set_label(label)
+    else:
+        for i, kind in enumerate(sorted(set(values.tolist()), key=str)):
+            here = values == kind
+            ax.scatter(*[column[here] for column in columns], color=f"C{i % 10}", label=str(kind), **drawn)
+        ax.legend(title=label, frameon=False, markerscale=max(1.0, 3 / np.sqrt(drawn["s"])), loc="best")
+    for name, mode in zip("xyz", modes):
+        getattr(ax, f"set_{name}label")(f"coordinate {mode + 1}")
+        ax.locator_params(axis=name, nbins=5)
+    return ax if len(modes) == 3 else _tidy(ax)
+
+
+def spectrum(model, *, ax=None):
+    """Eigenvalues, largest first; those that did not reach the tolerance are marked."""
+    ax = _axes(ax, (5.5, 3.6))
+    values, number = model.eigenvalues_, np.arange(1, len(model.eigenvalues_) + 1)
+    reached = model.residuals_ <= model.tolerance
+    ax.vlines(number, 0, values, color=SOFT, linewidth=2)
+    ax.plot(number[reached], values[reached], "o", color=ACCENT, markersize=5)
+    if not reached.all():
+        ax.plot(number[~reached], values[~reached], "o", color=ALARM, markersize=5, markerfacecolor="white", label="not converged")
+        ax.legend(frameon=False)
+    ax.set_xlabel("mode")
+    ax.set_ylabel("eigenvalue")
+    ax.set_ylim(min(0.0, values.min()), 1.02)
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    return _tidy(ax)
+
+
+def flow(model, *, ax=None):
+    """The resolution potential against the bandwidths that were tried, a line a sub-sample; the accepted one is marked."""
+    ax = _axes(ax, (5.5, 4.0))
+    sweep = model.sweep_
+    finite = np.isfinite(sweep["v"]) & (sweep["v"] > 0)
+    rungs = sorted(set(sweep["n"][finite].tolist()))
+    for i, n in enumerate(rungs):
+        here = np.flatnonzero(finite & (sweep["n"] == n))
+        here = here[np.argsort(sweep["beta"][here])]
+        shade = ACCENT if n == rungs[-1] else SOFT
+        ax.plot(sweep["beta"][here], sweep["v"][here], "o-", color=shade, alpha=0.4 + 0.6 * (i + 1) / len(rungs), markersize=4, label=f"{n:,} rows")
+    ax.axvline(model.beta_, color=ALARM, linewidth=1, linestyle="--", label=f"accepted: {model.beta_:.3g}")
+    if not rungs:
+        ax.text(0.5, 0.5, "no potential: the bandwidth was given", transform=ax.transAxes, ha="center", color="0.4")
+    ax.set_xscale("log")
+    _plain_ticks(ax.xaxis)
+    if rungs:
+        ax.set_yscale("log")
+        _plain_ticks(ax.yaxis)
+    ax.set_xlabel(r"bandwidth $\beta$")
+    ax.set_ylabel("resolution potential")
+    ax.legend(frameon=False, fontsize="small")
+    return _tidy(ax)

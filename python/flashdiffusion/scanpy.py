@@ -1,0 +1,81 @@
+"""Diffusion maps of AnnData objects, in scanpy's conventions but of all cells against all: no neighbour graph is needed.
+
+>>> import flashdiffusion.scanpy as fds                         # doctest: +SKIP
+>>> fds.diffmap(adata)                                          # doctest: +SKIP
+>>> adata.uns["iroot"] = 0                                      # doctest: +SKIP
+>>> fds.dpt(adata)                                              # doctest: +SKIP
+>>> sc.pl.diffmap(adata, color="dpt_pseudotime")                # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .conventions import symmetric_eigenvectors
+from .diffusion_map import DiffusionMap
+from .distances import pseudotime
+
+if TYPE_CHECKING:
+    from anndata import AnnData
+
+
+def _representation(adata, use_rep):
+    """The table that is meant: X_pca where there is one, as scanpy does, or X."""
+    if use_rep is None:
+        use_rep = "X_pca" if "X_pca" in adata.obsm else "X"
+    if use_rep == "X":
+        table = adata.X
+        return table.toarray() if hasattr(table, "toarray") else table
+    if use_rep not in adata.obsm:
+        raise ValueError(f"use_rep = {use_rep!r} is not in adata.obsm, which holds {sorted(adata.obsm)}; run sc.pp.pca(adata) first, or use 'X'")
+    return adata.obsm[use_rep]
+
+
+def diffmap(
+    adata: AnnData, n_comps: int = 15, *, use_rep: str | None = "X_pca", key_added: str | None = None, copy: bool = False, **parameters: Any
+) -> AnnData | None:
+    """Diffusion map of the cells, as ``sc.tl.diffmap`` leaves it.
+
+    Fills ``obsm["X_diffmap"]`` (eigenvectors of the symmetric transition matrix, of unit length; the first is the trivial one) and
+    ``uns["diffmap_evals"]`` (the first is 1). With ``key_added`` these are ``obsm[key_added]`` and ``uns[key_added + "_evals"]``.
+    ``parameters`` go to ``DiffusionMap``; unless given, alpha is 1, as in scanpy, and all cells take part. Returns a copy where ``copy`` is true.
+    """
+    if n_comps <= 2:
+        raise ValueError("Provide any value greater than 2 for `n_comps`. ")
+    adata = adata.copy() if copy else adata
+    parameters = {"alpha": 1.0, "trim": 0.0, **parameters}
+    table = _representation(adata, use_rep)
+    model = DiffusionMap(n_components=min(n_comps, len(table)) - 1, **parameters).fit(np.asarray(table))
+    vectors, values = f"{key_added}" if key_added else "X_diffmap", f"{key_added}_evals" if key_added else "diffmap_evals"
+    adata.obsm[vectors] = symmetric_eigenvectors(model).astype(np.float32)
+    adata.uns[values] = np.concatenate([[1.0], model.eigenvalues_]).astype(np.float32)
+    adata.uns[f"{key_added or 'diffmap'}_params"] = {
+        "method": "flashdiffusion",
+        "use_rep": use_rep or "",
+        "beta": float(model.beta_),
+        "alpha": float(parameters["alpha"]),
+        "n_eff": float(model.n_eff_),
+    }
+    return adata if copy else None
+
+
+def dpt(
+    adata: AnnData, n_dcs: int = 10, *, key: str | None = None, root: int | None = None, copy: bool = False
+) -> AnnData | None:
+    """Diffusion pseudo-time from the cell ``adata.uns["iroot"]`` (or ``root``), into ``obs["dpt_pseudotime"]``, from what diffmap left.
+
+    As ``sc.tl.dpt`` without branchings; the trivial component does not take part.
+    """
+    adata = adata.copy() if copy else adata
+    vectors, values = key or "X_diffmap", f"{key}_evals" if key else "diffmap_evals"
+    if vectors not in adata.obsm or values not in adata.uns:
+        raise ValueError(f"obsm[{vectors!r}] or uns[{values!r}] is missing: run flashdiffusion.scanpy.diffmap(adata) first")
+    if root is None:
+        if "iroot" not in adata.uns:
+            raise ValueError("no root cell: set adata.uns['iroot'] to its index, or give root")
+        root = int(adata.uns["iroot"])
+    adata.obs["dpt_pseudotime"] = pseudotime(adata.uns[values][1:n_dcs], adata.obsm[vectors][:, 1:n_dcs], root)
+    adata.uns["iroot"] = root
+    return adata if copy else None

@@ -1,0 +1,32 @@
+"""Remarks of the library as Python warnings, with the same sentences."""
+
+import re
+
+# Fields of the library's options that have another name here.
+_PARAMETER = {"modes": "n_components", "threads": "n_jobs", "seed": "random_state", "time": "diffusion_time"}
+
+
+class FlashDiffusionWarning(UserWarning):
+    """All warnings of this package."""
+
+
+class ConvergenceWarning(FlashDiffusionWarning):
+    """The numbers are not what was asked for; the message says what they are worth."""
+
+
+class DataWarning(FlashDiffusionWarning):
+    """The data are unlike what a diffusion map expects: isolated rows, separate components."""
+
+
+def in_python(sentence):
+    """The sentence with options, written as fields in backticks or as flags, named as parameters.
+
+    >>> in_python("`modes = 0` is too few; raise --max-passes")
+    '`n_components = 0` is too few; raise max_passes'
+    """
+
+    def parameter(match):
+        mark, name = match.groups()
+        return mark.replace("--", "") + _PARAMETER.get(name, name.replace("-", "_"))
+
+    return re.sub(r"(`|--)([a-z][a-z0-9_-]*)", parameter, sentence)

@@ -1,0 +1,36 @@
+// fd::Error as the exception that a Python programmer expects, with the same text.
+#include <string>
+
+#include <flashdiffusion/error.hpp>
+
+#include "bindings.hpp"
+
+namespace fd::python {
+namespace {
+
+PyObject* exception_for(Failure kind) {
+  switch (kind) {
+    case Failure::misuse:
+    case Failure::input: return PyExc_ValueError;
+    case Failure::io: return PyExc_OSError;
+    case Failure::memory: return PyExc_MemoryError;
+    case Failure::interrupted: return PyExc_KeyboardInterrupt;
+    case Failure::device: break;
+  }
+  return PyExc_RuntimeError;
+}
+
+}  // namespace
+
+void bind_errors(nanobind::module_&) {
+  nanobind::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const Error& error) {
+      const std::string text = error.hint().empty() ? error.what() : std::string(error.what()) + "; " + error.hint();
+      PyErr_SetString(exception_for(error.kind()), text.c_str());
+    }
+  });
+}
+
+}  // namespace fd::python

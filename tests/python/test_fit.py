@@ -1,0 +1,175 @@
+"""The estimator against a dense map, against the command line, and against itself by other ways."""
+
+import os
+import pickle
+import subprocess
+import warnings
+
+import numpy as np
+import pytest
+from conftest import dense_map, subspace_distance, torus
+
+import flashdiffusion
+from flashdiffusion import DiffusionMap
+
+PROGRAM = os.environ.get("FLASHDIFFUSION")
+
+
+def test_it_is_the_dense_map(points):
+    q, d, values, psi = dense_map(points, beta=1.5, k=6)
+    model = DiffusionMap(6, beta=1.5, precision="fp64", tolerance=1e-9).fit(points)
+    assert model.converged_
+    np.testing.assert_allclose(model.eigenvalues_, values, atol=1e-10)
+    np.testing.assert_allclose(model.mass_, q, rtol=1e-10)
+    np.testing.assert_allclose(model.degree_, d, rtol=1e-10)
+    assert subspace_distance(model.psi_, psi) <= 1e-6
+    np.testing.assert_allclose(model.embedding_, values * model.psi_, atol=1e-8)
+    assert (model.residuals_ <= 1e-9).all()
+
+
+@pytest.mark.skipif(PROGRAM is None, reason="FLASHDIFFUSION does not name the program")
+@pytest.mark.parametrize("how", [dict(beta=1.5), dict(), dict(precision="fp64", alpha=1.0, random_state=7)])
+def test_the_command_line_gives_the_same_bits(points, tmp_path, how):
+    np.save(tmp_path / "points.npy", points)
+    names = {"beta": "--beta", "precision": "--precision", "alpha": "--alpha", "random_state": "--seed"}
+    arguments = [word for name, value in how.items() for word in (names[name], str(value))]
+    subprocess.run([PROGRAM, "fit", "points.npy", "-k", "5", "-o", "model.h5", "--quiet", *arguments], cwd=tmp_path, check=True, timeout=120)
+    ours, theirs = DiffusionMap(5, **how).fit(points), DiffusionMap.load(tmp_path / "model.h5")
+    assert ours.beta_ == theirs.beta_
+    for name in ("eigenvalues_", "residuals_", "psi_", "degree_", "mass_", "embedding_"):
+        np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name), err_msg=name)
+    fresh = torus(50, seed=2)
+    np.save(tmp_path / "fresh.npy", fresh)
+    command = [PROGRAM, "transform", "model.h5", "fresh.npy", "-o", "out.npy", "--quiet"]
+    subprocess.run(command, cwd=tmp_path, check=True, timeout=120)
+    np.testing.assert_array_equal(ours.transform(fresh), np.load(tmp_path / "out.npy"))
+
+
+def test_threads_files_and_pickles_change_no_bit(points, tmp_path):
+    fresh = torus(60, seed=3)
+    one = DiffusionMap(4, n_jobs=1).fit(points)
+    one.save(tmp_path / "model.h5")
+    others = {
+        "two threads": DiffusionMap(4, n_jobs=2).fit(points),
+        "saved and loaded": DiffusionMap.load(tmp_path / "model.h5"),
+        "pickled": pickle.loads(pickle.dumps(one)),
+    }
+    for name, other in others.items():
+        assert other.beta_ == one.beta_, name
+        for attribute in ("eigenvalues_", "psi_", "embedding_", "mass_", "degree_", "residuals_"):
+            np.testing.assert_array_equal(getattr(other, attribute), getattr(one, attribute), err_msg=name)
+        np.testing.assert_array_equal(other.transform(fresh), one.transform(fresh), err_msg=name)
+
+
+def test_an_unfitted_map_can_be_pickled():
+    assert pickle.loads(pickle.dumps(DiffusionMap(7, beta=2.0))).get_params() == DiffusionMap(7, beta=2.0).get_params()
+
+
+def test_rows_that_were_fitted_are_placed_where_they_were(points):
+    model = DiffusionMap(4, beta=1.5, diffusion_time=2.5).fit(points)
+    np.testing.assert_allclose(model.transform(points), model.embedding_, atol=2e-4)
+    np.testing.assert_allclose(model.embedding_, model.eigenvalues_**2.5 * model.psi_, rtol=1e-5, atol=1e-6)
+
+
+def test_inverse_transform_gives_the_table_back(points):
+    model = DiffusionMap(12, beta=1.5).fit(points)
+    back = model.inverse_transform(model.embedding_)
+    assert back.shape == points.shape
+    # circles are linear in the modes of a torus up to the sampling: most of the variance is there
+    assert ((back - points) ** 2).sum() <= 0.1 * ((points - points.mean(0)) ** 2).sum()
+
+
+def test_attributes_of_the_choice(points):
+    model = DiffusionMap(3).fit(points)
+    assert {"n", "beta", "v", "n_eff", "d_hat", "perron_gap", "outcome"} <= set(model.sweep_)
+    assert model.beta_ in model.sweep_["beta"]
+    assert 1 < model.n_eff_ < 400
+    assert 1 < model.intrinsic_dim_ < 3.5
+    assert model.perron_gap_ == pytest.approx(1 - model.eigenvalues_[0], rel=1e-3)
+    assert model.n_passes_ > 0 and model.n_features_in_ == 4
+
+
+def test_what_did_not_converge_is_a_warning_with_the_sentence(points):
+    with pytest.warns(flashdiffusion.ConvergenceWarning) as caught:
+        model = DiffusionMap(4, beta=1.5, tolerance=1e-14).fit(points)
+    assert not model.converged_
+    assert model.outcome_ in [str(warning.message) for warning in caught]
+    assert "--" not in model.outcome_
+
+
+def test_a_good_fit_warns_of_nothing(points):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        DiffusionMap(4, beta=1.5).fit(points)
+
+
+def test_more_components_than_there_are_is_a_warning(points):
+    with pytest.warns(flashdiffusion.DataWarning, match="9 nontrivial"):
+        assert DiffusionMap(beta=1.5).fit_transform(points[:10]).shape == (10, 9)
+
+
+@pytest.mark.parametrize(
+    "wrong, words",
+    [
+        (dict(n_components=0), "n_components"),
+        (dict(n_components=2.5), "n_components"),
+        (dict(alpha=1.5), "alpha"),
+        (dict(alpha="much"), "alpha"),
+        (dict(beta=-1.0), "beta"),
+        (dict(beta=float("nan")), "beta"),
+        (dict(select="best"), "robust"),
+        (dict(precision="fp31"), "fp32"),
+        (dict(precision=[]), "precision"),
+        (dict(tolerance=0.0), "tolerance"),
+        (dict(diffusion_time=-1), "diffusion_time"),
+        (dict(n_jobs=0), "n_jobs"),
+        (dict(random_state="x"), "random_state"),
+        (dict(trim=0.7), "trim"),
+        (dict(trim="some"), "trim"),
+        (dict(callback=3), "callback"),
+    ],
+)
+def test_a_wrong_parameter_is_named(points, wrong, words):
+    with pytest.raises(ValueError, match=words):
+        DiffusionMap(**wrong).fit(points)
+
+
+def test_bad_data_are_refused_with_their_place(points):
+    broken = points.copy()
+    broken[4, 2] = np.nan
+    with pytest.raises(ValueError, match="NaN in row 5, column 3"):
+        DiffusionMap(3).fit(broken)
+    model = DiffusionMap(3, beta=1.5).fit(points)
+    with pytest.raises(ValueError, match="row 5, column 3"):
+        model.transform(broken)
+    with pytest.raises(ValueError, match="equal"):
+        DiffusionMap(1).fit(np.ones((10, 2)))
+    with pytest.warns(flashdiffusion.DataWarning, match="1 of 2 rows, row 2 first, are too far"):
+        placed = model.transform(points[:2] + np.array([[0], [1e4]]))
+    assert np.isfinite(placed[0]).all() and np.isnan(placed[1]).all()
+
+
+def test_files_that_cannot_be_used_are_os_errors(points, tmp_path):
+    model = DiffusionMap(3, beta=1.5).fit(points)
+    with pytest.raises(OSError):
+        model.save(tmp_path / "nowhere" / "model.h5")
+    with pytest.raises(OSError):
+        DiffusionMap.load(tmp_path / "absent.h5")
+    (tmp_path / "text.h5").write_text("not a model")
+    with pytest.raises((OSError, ValueError), match="text.h5"):
+        DiffusionMap.load(tmp_path / "text.h5")
+
+
+def test_rows_set_aside_are_named_and_placed(points):
+    far = np.concatenate([points, [[9.0, 9.0, 9.0, 9.0]]]).astype(np.float32)
+    model = DiffusionMap(3, beta=0.05, trim=0.003).fit(far)
+    assert model.rows_aside_.tolist() == [400] and model.degree_[400] == 0
+    assert np.isfinite(model.embedding_[400]).all()
+    assert DiffusionMap(3, beta=0.05, trim=0).fit(far).rows_aside_.tolist() == []
+
+
+def test_summary_for_notebooks(points):
+    model = DiffusionMap(3, beta=1.5)
+    assert "not fitted" in model._repr_html_()
+    text = model.fit(points)._repr_html_()
+    assert "400 rows" in text and "1.5 (given)" in text

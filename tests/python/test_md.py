@@ -1,0 +1,98 @@
+"""Coordinates of molecules: invariance, chunks, and the libraries that read trajectories."""
+
+import numpy as np
+import pytest
+
+from flashdiffusion import md
+
+
+@pytest.fixture
+def positions():
+    return np.random.default_rng(0).normal(size=(37, 11, 3))
+
+
+def moved(positions, mirror=False):
+    rotation = np.linalg.qr(np.random.default_rng(1).normal(size=(3, 3)))[0]
+    if (np.linalg.det(rotation) < 0) != mirror:
+        rotation[:, 0] *= -1
+    return positions @ rotation + [3.0, -2.0, 5.0]
+
+
+def test_distances_are_the_distances(positions):
+    table = md.distances(positions, anchors=[2, 5], dtype=np.float64)
+    assert table.shape == (37, 10 + 9)
+    wanted = [np.linalg.norm(positions[:, 2] - positions[:, b], axis=1) for b in range(11) if b != 2]
+    wanted += [np.linalg.norm(positions[:, 5] - positions[:, b], axis=1) for b in range(11) if b not in (2, 5)]
+    np.testing.assert_allclose(table, np.column_stack(wanted), rtol=1e-14)
+
+
+@pytest.mark.parametrize("mirror", [False, True])
+def test_distances_do_not_change_with_motion(positions, mirror):
+    np.testing.assert_allclose(md.distances(moved(positions, mirror), dtype=np.float64), md.distances(positions, dtype=np.float64), atol=1e-12)
+
+
+def test_chunks_are_the_whole(positions):
+    whole = md.distances(positions)
+    np.testing.assert_array_equal(md.distances(positions, chunk=5), whole)
+    np.testing.assert_array_equal(md.distances(part for part in (positions[:20], positions[20:])), whole)
+
+
+def test_anchors_lie_apart():
+    frame = np.array([[0.0, 0, 0], [0.1, 0, 0], [10, 0, 0], [0, 10, 0], [10.1, 0, 0]])
+    assert {(0, 1)[a > 1] if a < 2 else a for a in md.farthest_atoms(frame, 3)} == {0, 3, 4}
+    assert sorted(md.farthest_atoms(frame, 50)) == [0, 1, 2, 3, 4]
+
+
+def test_dihedrals(positions):
+    quadruples = [(0, 1, 2, 3), (7, 3, 9, 1)]
+    angles = md.dihedrals(positions, quadruples, angles=True, dtype=np.float64)
+    for column, (a, b, c, d) in zip(angles.T, quadruples):
+        one = np.cross(positions[:, b] - positions[:, a], positions[:, c] - positions[:, b])
+        two = np.cross(positions[:, c] - positions[:, b], positions[:, d] - positions[:, c])
+        cosine = (one * two).sum(1) / np.linalg.norm(one, axis=1) / np.linalg.norm(two, axis=1)
+        np.testing.assert_allclose(np.cos(column), cosine, atol=1e-12)
+    both = md.dihedrals(positions, quadruples, dtype=np.float64)
+    np.testing.assert_allclose(both, np.concatenate([np.cos(angles), np.sin(angles)], axis=1), atol=1e-14)
+    np.testing.assert_allclose(md.dihedrals(moved(positions), quadruples, dtype=np.float64), both, atol=1e-12)
+    np.testing.assert_allclose(md.dihedrals(moved(positions, True), quadruples, angles=True, dtype=np.float64), -angles, atol=1e-12)
+
+
+def test_refusals(positions):
+    for wrong in (np.zeros((5, 3)), np.zeros((5, 4, 2))):
+        with pytest.raises(ValueError, match="frames x atoms x 3"):
+            md.distances(wrong)
+    with pytest.raises(ValueError, match="anchors"):
+        md.distances(positions, anchors=[11])
+    with pytest.raises(ValueError, match="no frames"):
+        md.distances(positions[:0])
+    with pytest.raises(ValueError, match="four"):
+        md.dihedrals(positions, [(0, 1, 2)])
+
+
+def test_mdtraj(positions):
+    mdtraj = pytest.importorskip("mdtraj", reason="mdtraj is not installed")
+    topology = mdtraj.Topology()
+    residue = topology.add_residue("ALA", topology.add_chain())
+    for i in range(11):
+        topology.add_atom(f"A{i}", mdtraj.element.hydrogen if i % 3 == 2 else mdtraj.element.carbon, residue)
+    trajectory = mdtraj.Trajectory(positions.astype(np.float32), topology)
+    heavy = [i for i in range(11) if i % 3 != 2]
+    np.testing.assert_array_equal(md.distances(trajectory), md.distances(positions.astype(np.float32)[:, heavy]))
+    pairs = np.array([(0, b) for b in range(1, 11)])
+    np.testing.assert_allclose(
+        md.distances(trajectory, anchors=[0], atoms=range(11)), mdtraj.compute_distances(trajectory, pairs, periodic=False), rtol=1e-5
+    )
+    quadruples = np.array([(0, 1, 2, 3), (7, 3, 9, 1)])
+    np.testing.assert_allclose(
+        md.dihedrals(trajectory, quadruples, angles=True), mdtraj.compute_dihedrals(trajectory, quadruples, periodic=False), atol=1e-4
+    )
+
+
+def test_mdanalysis(positions):
+    mda = pytest.importorskip("MDAnalysis", reason="MDAnalysis is not installed")
+    universe = mda.Universe.empty(11, trajectory=True)
+    universe.load_new(positions.astype(np.float32))
+    universe.add_TopologyAttr("elements", ["H" if i % 3 == 2 else "C" for i in range(11)])
+    heavy = [i for i in range(11) if i % 3 != 2]
+    np.testing.assert_array_equal(md.distances(universe, chunk=10), md.distances(positions.astype(np.float32)[:, heavy]))
+    np.testing.assert_array_equal(md.distances(universe.atoms[:5], atoms=range(5)), md.distances(positions.astype(np.float32)[:, :5]))

@@ -1,0 +1,90 @@
+"""Kernel products and operators against dense ones, and SciPy's solvers on them."""
+
+import numpy as np
+import pytest
+from conftest import dense_kernel, dense_map, torus
+
+from flashdiffusion import DiffusionMap, kernel_matmul
+
+
+@pytest.mark.parametrize("precision, tolerance", [("fp64", 1e-12), ("fp32", 2e-6)])
+def test_kernel_matmul(points, precision, tolerance):
+    rng = np.random.default_rng(0)
+    other, w, u = torus(150, seed=8), rng.normal(size=(400, 3)), rng.normal(size=(150, 2))
+    within, across = dense_kernel(points, 0.7), dense_kernel(points, 0.7, other)
+    for result, kernel, weights in (
+        (kernel_matmul(points, w, beta=0.7, precision=precision), within, w),
+        (kernel_matmul(points, w[:, 0], beta=0.7, precision=precision), within, w[:, 0]),
+        (kernel_matmul(points, u, beta=0.7, Y=other, precision=precision), across, u),
+        (kernel_matmul(points, np.arange(400), beta=0.7, precision=precision), within, np.arange(400)),
+    ):
+        assert result.dtype == (np.float64 if precision == "fp64" else np.float32)
+        assert result.shape == (kernel @ weights).shape
+        assert (np.abs(result - kernel @ weights) <= tolerance * (kernel @ np.abs(weights))).all()
+
+
+def test_refusals(points):
+    with pytest.raises(ValueError, match="beta"):
+        kernel_matmul(points, np.ones(400), beta=0)
+    with pytest.raises(ValueError, match="399 rows"):
+        kernel_matmul(points, np.ones(399), beta=1)
+    with pytest.raises(ValueError, match="columns"):
+        kernel_matmul(points, np.ones(10), beta=1, Y=np.zeros((10, 3)))
+    with pytest.raises(ValueError, match="complex"):
+        kernel_matmul(points, 1j * np.ones(400), beta=1)
+
+
+def test_linear_operators(points):
+    linalg = pytest.importorskip("scipy.sparse.linalg")
+    from flashdiffusion import DiffusionOperator, KernelOperator
+
+    other, rng = torus(90, seed=8), np.random.default_rng(1)
+    w, u = rng.normal(size=(400, 2)), rng.normal(size=(90, 2))
+    across = KernelOperator(points, other, beta=0.7, precision="fp64")
+    dense = dense_kernel(points, 0.7, other)
+    assert across.shape == (400, 90) and across.dtype == np.float64
+    np.testing.assert_allclose(across @ u, dense @ u, atol=1e-12)
+    np.testing.assert_allclose(across.T @ w, dense.T @ w, atol=1e-12)
+    np.testing.assert_allclose(across.H @ w[:, 0], dense.T @ w[:, 0], atol=1e-12)
+    hollow = KernelOperator(points, beta=0.7, diagonal=False, precision="fp64")
+    np.testing.assert_allclose(hollow @ w, dense_kernel(points, 0.7) @ w - w, atol=1e-12)
+    with pytest.raises(ValueError, match="diagonal"):
+        KernelOperator(points, other, beta=0.7, diagonal=False)
+    within = KernelOperator(points, beta=0.7)
+    assert within.T is within and within.dtype == np.float32
+    top = linalg.eigsh(KernelOperator(points, beta=0.7, precision="fp64"), k=4, return_eigenvectors=False)
+    np.testing.assert_allclose(np.sort(top), np.linalg.eigvalsh(dense_kernel(points, 0.7))[-4:], rtol=1e-9)
+
+    q, d, values, psi = dense_map(points, beta=1.5, alpha=0.5, k=5)
+    operator = DiffusionOperator(points, beta=1.5, precision="fp64")
+    np.testing.assert_allclose(operator.mass, q, rtol=1e-11)
+    np.testing.assert_allclose(operator.degree, d, rtol=1e-11)
+    found, _ = linalg.eigsh(operator, k=6)
+    np.testing.assert_allclose(np.sort(found)[::-1], [1, *values], atol=1e-9)
+    start = np.column_stack([np.sqrt(d), rng.normal(size=(400, 5))])
+    found, _ = linalg.lobpcg(operator, start, largest=True, maxiter=300, tol=1e-8)
+    np.testing.assert_allclose(np.sort(found)[::-1][:3], [1, *values[:2]], atol=1e-7)
+    single, _ = linalg.eigsh(DiffusionOperator(points, beta=1.5), k=6, tol=1e-5)
+    np.testing.assert_allclose(np.sort(single)[::-1], [1, *values], atol=1e-5)
+
+
+def test_the_operator_and_the_fit_agree_for_every_alpha(points):
+    pytest.importorskip("scipy")
+    from flashdiffusion import DiffusionOperator
+
+    for alpha in (0, 0.5, 1):
+        model = DiffusionMap(3, beta=1.5, alpha=alpha, precision="fp64", tolerance=1e-9).fit(points)
+        operator = DiffusionOperator(points, beta=1.5, alpha=alpha, precision="fp64")
+        np.testing.assert_allclose(operator.degree, model.degree_, rtol=1e-11)
+        vectors = np.sqrt(model.degree_)[:, None] * model.psi_
+        residual = operator @ vectors - model.eigenvalues_ * vectors
+        assert (np.linalg.norm(residual, axis=0) <= 1e-8 * np.linalg.norm(vectors, axis=0)).all()
+
+
+def test_estimate(points):
+    from flashdiffusion import estimate
+
+    for forecast in (estimate(points, n_components=4), estimate((30000, 12), beta=1.0)):
+        assert forecast.seconds > 0 and forecast.memory_bytes > 0 and forecast.passes > 0 and forecast.pairs_per_second > 0
+    with pytest.raises(ValueError, match="n_components"):
+        estimate(points, n_components=0)

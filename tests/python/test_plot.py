@@ -1,0 +1,56 @@
+"""Plots draw what they say; whether they look well is for people to judge."""
+
+import numpy as np
+import pytest
+
+matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt  # noqa: E402
+
+from flashdiffusion import DiffusionMap  # noqa: E402
+
+
+@pytest.fixture
+def model(points):
+    yield DiffusionMap(5).fit(points)
+    plt.close("all")
+
+
+def test_embedding(model):
+    ax = model.plot_embedding(modes=(1, 3))
+    np.testing.assert_allclose(ax.collections[0].get_offsets(), model.embedding_[:, [1, 3]], rtol=1e-6)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("coordinate 2", "coordinate 4")
+    words = np.where(model.embedding_[:, 0] > 0, "right", "left")
+    ax = model.plot_embedding(colour=words)
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["left", "right"]
+    assert model.plot_embedding(modes=(0, 1, 2)).name == "3d"
+    for wrong in (dict(modes=(0,)), dict(modes=(0, 9)), dict(colour=[1, 2])):
+        with pytest.raises(ValueError):
+            model.plot_embedding(**wrong)
+
+
+def test_spectrum(model):
+    ax = model.plot_spectrum()
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), model.eigenvalues_)
+
+
+def test_flow(model, points):
+    ax = model.plot_flow()
+    drawn = sum(len(line.get_xdata()) for line in ax.lines[:-1])
+    assert drawn == np.isfinite(model.sweep_["v"]).sum()
+    given = DiffusionMap(2, beta=1.5).fit(points).plot_flow()
+    assert given is not None
+
+
+def test_drawing_on_given_axes(model):
+    _, axes = plt.subplots(1, 3)
+    assert model.plot_embedding(ax=axes[0]) is axes[0]
+    assert model.plot_spectrum(ax=axes[1]) is axes[1]
+    assert model.plot_flow(ax=axes[2]) is axes[2]
+
+
+def test_report_is_one_page(model, tmp_path):
+    model.report(tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text()
+    assert text.count("data:image/png;base64") == 3 and "400 rows" in text
+    assert "http" not in text.replace("http-equiv", "")

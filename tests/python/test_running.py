@@ -1,0 +1,165 @@
+"""While a fit runs: Ctrl-C, progress, other threads, and the memory of the caller's array."""
+
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import numpy as np
+import pytest
+from conftest import torus
+
+import flashdiffusion._native as native
+from flashdiffusion import DiffusionMap
+from flashdiffusion._points import as_points
+
+LONG = dict(n_components=64, beta=30.0, tolerance=1e-6)  # far more than a second of work
+
+
+def long_points():
+    return torus(30000, seed=5).astype(np.float32)
+
+
+def test_control_c_stops_a_fit():
+    """The signal goes to a process of its own, which says how long the fit lived on after it."""
+    script = textwrap.dedent(
+        """
+        import os, signal, threading, time
+        import numpy as np
+        from conftest import torus
+        from flashdiffusion import DiffusionMap
+        sent = []
+        def send():
+            sent.append(time.monotonic())
+            os.kill(os.getpid(), signal.SIGINT)
+        def once(record):
+            if not sent and record["pass"] > 0:
+                threading.Thread(target=send).start()
+        try:
+            DiffusionMap(64, beta=30.0, tolerance=1e-6, callback=once).fit(torus(30000, seed=5).astype(np.float32))
+        except KeyboardInterrupt:
+            print("interrupted", time.monotonic() - sent[0])
+        """
+    )
+    path = os.pathsep.join([os.path.dirname(__file__), *filter(None, [os.environ.get("PYTHONPATH")])])
+    result = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=300, env={**os.environ, "PYTHONPATH": path}
+    )
+    assert result.stdout.startswith("interrupted"), result.stdout + result.stderr
+
+
+def test_an_exception_in_the_callback_stops_a_fit_and_is_what_is_raised():
+    class Enough(Exception):
+        pass
+
+    def callback(record):
+        raise Enough(record["stage"])
+
+    with pytest.raises(Enough):
+        DiffusionMap(**LONG, callback=callback).fit(long_points())
+
+
+def test_other_threads_run_meanwhile():
+    """Python code in another thread moves on between two reports of a fit, which the fit itself takes in one go."""
+    steps, stop, seen = [0], threading.Event(), []
+
+    def count():
+        while not stop.is_set():
+            steps[0] += 1
+            time.sleep(0.001)
+
+    def callback(record):
+        seen.append(steps[0])
+        if len(seen) >= 5:
+            raise StopIteration
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    try:
+        with pytest.raises(StopIteration):
+            DiffusionMap(**LONG, callback=callback).fit(long_points())
+    finally:
+        stop.set()
+        thread.join()
+    assert seen[-1] - seen[0] >= 10
+
+
+def test_progress_tells_where_the_fit_is(points):
+    records = []
+    DiffusionMap(8, callback=records.append).fit(torus(9000))
+    assert records
+    assert {"stage", "n", "beta", "pass", "fraction", "seconds_left", "converged", "wanted"} <= set(records[0])
+    assert all(0 <= record["fraction"] <= 1 for record in records)
+
+
+def test_verbose_says_something_and_quiet_nothing(capfd):
+    DiffusionMap(8, verbose=1).fit(torus(9000))
+    assert "rows" in capfd.readouterr().err
+    DiffusionMap(8).fit(torus(9000))
+    captured = capfd.readouterr()
+    assert captured.err == "" and captured.out == ""
+
+
+def test_two_fits_at_once_do_not_meddle(points):
+    alone, together = DiffusionMap(4, beta=1.5).fit(points).psi_, [None, None]
+
+    def run(i):
+        together[i] = DiffusionMap(4, beta=1.5).fit(points).psi_
+
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for psi in together:
+        np.testing.assert_array_equal(psi, alone)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_contiguous_array_is_not_copied(dtype):
+    array = np.zeros((100, 5), dtype=dtype)
+    assert as_points(array) is array
+    array.setflags(write=False)
+    assert np.shares_memory(as_points(array), array)
+
+
+def test_the_extension_takes_what_it_is_given_or_refuses_it():
+    """No silent conversion behind the Python side's back."""
+    options = native.Options()
+    for unfit in (np.zeros((50, 3), dtype=np.int32), np.asfortranarray(np.random.rand(50, 3)), np.zeros(50)):
+        with pytest.raises((TypeError, ValueError)):
+            native.fit(unfit, options)
+
+
+def test_kinds_of_arrays_give_the_same_map(points, tmp_path):
+    wanted = DiffusionMap(3, beta=1.5).fit(points).psi_
+    np.save(tmp_path / "points.npy", points)
+    read_only = points.copy()
+    read_only.setflags(write=False)
+    kinds = {
+        "read-only": read_only,
+        "memory-mapped": np.load(tmp_path / "points.npy", mmap_mode="r"),
+        "float64": points.astype(np.float64),
+        "Fortran order": np.asfortranarray(points),
+        "strided": np.repeat(points, 2, axis=0)[::2],
+        "big-endian": points.astype(">f4"),
+        "list": points.tolist(),
+    }
+    for name, kind in kinds.items():
+        np.testing.assert_array_equal(DiffusionMap(3, beta=1.5).fit(kind).psi_, wanted, err_msg=name)
+    whole = np.round(points * 10)
+    np.testing.assert_array_equal(
+        DiffusionMap(3, beta=0.01).fit(whole.astype(np.int16)).psi_, DiffusionMap(3, beta=0.01).fit(whole).psi_, err_msg="integers"
+    )
+
+
+def test_embedding_outlives_its_model(points):
+    psi = DiffusionMap(3, beta=1.5).fit(points).psi_
+    copy = psi.copy()
+    import gc
+
+    gc.collect()
+    DiffusionMap(3, beta=1.0).fit(points)
+    np.testing.assert_array_equal(psi, copy)

@@ -1,0 +1,78 @@
+"""AnnData objects: what scanpy leaves, without its neighbour graph."""
+
+import numpy as np
+import pytest
+from conftest import dense_map, subspace_distance, torus
+
+anndata = pytest.importorskip("anndata", reason="anndata is not installed")
+import flashdiffusion.scanpy as fds  # noqa: E402
+
+
+@pytest.fixture
+def cells():
+    adata = anndata.AnnData(np.zeros((300, 2), dtype=np.float32))
+    adata.obsm["X_pca"] = torus(300).astype(np.float32)
+    return adata
+
+
+def test_it_fills_what_scanpy_fills(cells):
+    assert fds.diffmap(cells, n_comps=6, beta=1.5) is None
+    vectors, values = cells.obsm["X_diffmap"], cells.uns["diffmap_evals"]
+    assert vectors.shape == (300, 6) and vectors.dtype == np.float32 and values.shape == (6,)
+    q, d, wanted, psi = dense_map(cells.obsm["X_pca"], 1.5, alpha=1.0, k=5)
+    assert values[0] == 1
+    np.testing.assert_allclose(values[1:], wanted, atol=1e-5)
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=0), 1, rtol=1e-5)
+    np.testing.assert_allclose(vectors[:, 0] ** 2, d / d.sum(), rtol=1e-4)
+    assert subspace_distance(vectors[:, 1:], np.sqrt(d)[:, None] * psi) <= 1e-3
+
+
+def test_keys_copies_and_representations(cells):
+    other = fds.diffmap(cells, n_comps=4, beta=1.5, key_added="mine", copy=True)
+    assert "mine" in other.obsm and "mine_evals" in other.uns and not len(cells.uns) and "mine" not in cells.obsm
+    del cells.obsm["X_pca"]
+    cells.X = torus(300)[:, :2].astype(np.float32)
+    with pytest.raises(ValueError, match="X_pca"):
+        fds.diffmap(cells)
+    fds.diffmap(cells, n_comps=4, use_rep="X", beta=1.5)
+    with pytest.raises(ValueError, match="greater than 2"):
+        fds.diffmap(cells, n_comps=2)
+
+
+def test_duplicated_cells_are_no_trouble(cells):
+    cells.obsm["X_pca"][150:] = cells.obsm["X_pca"][:150]
+    fds.diffmap(cells, n_comps=5)
+    vectors = cells.obsm["X_diffmap"]
+    assert np.isfinite(vectors).all()
+    np.testing.assert_allclose(vectors[150:], vectors[:150], atol=1e-5)
+
+
+def test_pseudotime_of_a_curve():
+    t = np.sort(np.random.default_rng(0).random(400))
+    adata = anndata.AnnData(np.column_stack([t, np.sin(3 * t)]).astype(np.float32))
+    fds.diffmap(adata, use_rep="X", beta=100.0)
+    with pytest.raises(ValueError, match="iroot"):
+        fds.dpt(adata)
+    adata.uns["iroot"] = 0
+    fds.dpt(adata)
+    found = adata.obs["dpt_pseudotime"].to_numpy()
+    assert found[0] == 0 and found.max() == 1
+    assert np.corrcoef(np.argsort(np.argsort(found)), np.arange(400))[0, 1] >= 0.99
+    with pytest.raises(ValueError, match="diffmap"):
+        fds.dpt(anndata.AnnData(np.zeros((3, 2))))
+
+
+def test_scanpy_goes_on_with_it(cells):
+    """scanpy's own pseudo-time and plots on our components; ours is the same pseudo-time."""
+    sc = pytest.importorskip("scanpy", reason="scanpy is not installed")
+    import matplotlib
+
+    matplotlib.use("Agg")
+    fds.diffmap(cells, n_comps=8, beta=1.5)
+    cells.uns["iroot"] = 3
+    ours = fds.dpt(cells, n_dcs=8, copy=True).obs["dpt_pseudotime"]
+    sc.pp.neighbors(cells, n_neighbors=10, use_rep="X_pca")  # sc.tl.dpt insists on a graph, and reads only the components
+    sc.tl.dpt(cells, n_dcs=8)
+    np.testing.assert_allclose(cells.obs["dpt_pseudotime"], ours, atol=1e-4)
+    axes = sc.pl.diffmap(cells, color="dpt_pseudotime", show=False)
+    assert axes is not None

@@ -1,0 +1,100 @@
+"""scikit-learn's contract, asked by scikit-learn itself."""
+
+import numpy as np
+import pytest
+
+sklearn = pytest.importorskip("sklearn", "1.6", reason="scikit-learn 1.6 or newer is not installed")
+from sklearn.base import clone  # noqa: E402
+from sklearn.exceptions import NotFittedError  # noqa: E402
+from sklearn.linear_model import LinearRegression  # noqa: E402
+from sklearn.model_selection import GridSearchCV  # noqa: E402
+from sklearn.pipeline import make_pipeline  # noqa: E402
+from sklearn.preprocessing import StandardScaler  # noqa: E402
+from sklearn.utils.estimator_checks import estimator_checks_generator  # noqa: E402
+
+from flashdiffusion import DiffusionMap  # noqa: E402
+
+# In fp64 every check holds. In fp32 two of them ask for more than fp32 gives: a row's coordinates agree to 1e-9 whatever rows stand
+# beside it. (Sums are made panel by panel, and panels hold other rows then.)
+FP32 = {
+    "check_methods_sample_order_invariance": "asks for 1e-9, fp32 gives 1e-6",
+    "check_methods_subset_invariance": "asks for 1e-7, fp32 gives 1e-6",
+}
+
+
+def checks():
+    for precision in ("fp64", "fp32"):
+        for estimator, check in estimator_checks_generator(DiffusionMap(precision=precision)):
+            name = getattr(check, "func", check).__name__
+            marks = [pytest.mark.skip(reason=FP32[name])] if precision == "fp32" and name in FP32 else []
+            yield pytest.param(estimator, check, id=f"{precision}-{name}", marks=marks)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("estimator, check", list(checks()))
+def test_check_estimator(estimator, check):
+    check(estimator)
+
+
+def test_clone_keeps_parameters_and_nothing_else(points):
+    model = DiffusionMap(3, beta=1.5, n_jobs=1).fit(points)
+    copy = clone(model)
+    assert copy.get_params() == model.get_params()
+    assert not hasattr(copy, "embedding_")
+    with pytest.raises(NotFittedError):
+        copy.transform(points)
+
+
+def test_unknown_parameters_are_refused():
+    with pytest.raises(ValueError, match="bandwidth"):
+        DiffusionMap().set_params(bandwidth=3)
+
+
+def test_in_a_pipeline_and_a_search(points):
+    angle = np.arctan2(points[:, 1], points[:, 0])
+    pipeline = make_pipeline(StandardScaler(), DiffusionMap(3, beta=0.8), LinearRegression())
+    search = GridSearchCV(pipeline, {"diffusionmap__n_components": [1, 6]}, cv=2).fit(points, np.cos(angle))
+    assert search.best_params_ == {"diffusionmap__n_components": 6}
+    assert search.best_score_ >= 0.9
+
+
+def test_joblib_workers(points):
+    joblib = pytest.importorskip("joblib")
+    model = DiffusionMap(3, beta=1.5).fit(points)
+    parts = joblib.Parallel(n_jobs=2)(joblib.delayed(model.transform)(part) for part in (points[:200], points[200:]))
+    np.testing.assert_allclose(np.concatenate(parts), model.transform(points), atol=1e-5)
+
+
+def test_pandas_in_pandas_out(points):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(points, columns=list("abcd"), index=[f"row{i}" for i in range(len(points))])
+    model = DiffusionMap(2, beta=1.5).set_output(transform="pandas")
+    out = model.fit_transform(frame)
+    assert list(out.columns) == ["diffusionmap0", "diffusionmap1"] == list(model.get_feature_names_out())
+    assert (out.index == frame.index).all()
+    np.testing.assert_array_equal(out.to_numpy(), model.embedding_)
+    assert list(model.feature_names_in_) == list("abcd")
+    np.testing.assert_array_equal(model.embedding_, DiffusionMap(2, beta=1.5).fit_transform(points))
+    with pytest.raises(ValueError, match="same order"):
+        model.transform(frame[list("bacd")])
+    with pytest.raises(ValueError, match="unseen"):
+        model.transform(frame.rename(columns={"a": "z"}))
+    with sklearn.config_context(transform_output="pandas"):
+        assert isinstance(DiffusionMap(2, beta=1.5).fit_transform(points), pandas.DataFrame)
+    assert isinstance(clone(model).set_output(transform="default").fit_transform(frame), np.ndarray)
+
+
+def test_polars(points):
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame(points, schema=list("abcd"))
+    model = DiffusionMap(2, beta=1.5).set_output(transform="polars")
+    out = model.fit_transform(frame)
+    assert isinstance(out, polars.DataFrame) and out.columns == ["diffusionmap0", "diffusionmap1"]
+    assert list(model.feature_names_in_) == list("abcd")
+    np.testing.assert_array_equal(model.embedding_, DiffusionMap(2, beta=1.5).fit_transform(points))
+
+
+def test_sparse_tables_are_refused(points):
+    sparse = pytest.importorskip("scipy.sparse")
+    with pytest.raises(TypeError, match="toarray"):
+        DiffusionMap(2).fit(sparse.csr_matrix(points))
