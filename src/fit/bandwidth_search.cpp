@@ -108,9 +108,6 @@ class Search {
   void relax(Step& best, FlowRules& rules) {
     if (!held_down(best) || !(may_set_aside() || may_admit())) return;
     const double beta_of_all = best.beta, first_return = most_return_;
-    // where nothing was found the scale of the variance, which a few rows can make, is no place to start from: that of nearly all rows is
-    if (best.kind == Step::Kind::give_up && !options_.beta0 && context_.summary.extent > 0)
-      rules.beta_start = std::clamp(2 / (context_.summary.extent * context_.summary.extent), rules.beta_start, rules.beta_max);
     FlowRules best_rules = rules, free = rules;
     std::vector<Probe> best_history = history_;
     double best_return = most_return_;
@@ -141,7 +138,11 @@ class Search {
     for (;;) {
       if (anew) {
         history_.clear();
-        if (step.kind == Step::Kind::accept) rules.beta_start = std::clamp(step.beta, rules.beta_min, rules.beta_max);
+        // The scale of the variance, and what was found from there, may be that of a few rows: the search starts at that of nearly all.
+        const double extent = context_.summary.extent, scale = !options_.beta0 && extent > 0 ? 2 / (extent * extent) : 0;
+        if (step.kind == Step::Kind::accept || scale > rules.beta_start)
+          rules.beta_start =
+              std::clamp(std::max(step.kind == Step::Kind::accept ? step.beta : 0, scale), rules.beta_min, rules.beta_max);
         context_.potential.components = rules.potential.components;
         step = descend(rules);
         if (step.kind == Step::Kind::accept && step.boundary == "edge") return found;
@@ -186,9 +187,15 @@ class Search {
   }
 
   Step descend(const FlowRules& rules) {
-    for (;;) {
-      const Step step = decide(history_, rules);
+    for (std::size_t probes = 0;; ++probes) {
+      Step step = decide(history_, rules);
       if (step.kind != Step::Kind::probe) return step;
+      const bool again = std::any_of(history_.begin(), history_.end(), [&](const Probe& p) { return p.beta == step.beta; });
+      if (again || probes > rules.most_probes) {  // what is known there does not lead on: every search has an end
+        step.kind = Step::Kind::give_up;
+        step.reason = "the search came back to a bandwidth that it had tried";
+        return step;
+      }
       record(current_->probe(step.beta));
     }
   }

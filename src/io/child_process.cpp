@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <new>
@@ -155,7 +156,11 @@ ChildProcess::ChildProcess(std::string path, const std::function<void(const Chan
   child_ = ::fork();
   if (child_ == 0) {
     ::close(ends[0]);
-    live(Channel(ends[1]), path_, bytes, work);
+    try {
+      live(Channel(ends[1]), path_, bytes, work);
+    } catch (...) {  // no memory for its own words: it ends here, never in what the parent goes on with
+    }
+    ::_exit(EXIT_FAILURE);
   }
   const int reason = errno;
   ::close(ends[1]);

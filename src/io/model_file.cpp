@@ -267,8 +267,7 @@ void save_model(const Model& model, const std::string& path) {
 }
 
 Model load_model(const std::string& path, bool with_arrays) {
-  // `info` need not read a large file to the end: what it shows has checksums in HDF5's own headers.
-  if (with_arrays && examine_seal(path) == Seal::broken)
+  if (examine_seal(path) == Seal::broken)
     throw Error(Failure::input, fmt::format("{} is damaged: its checksum is wrong", path),
                 "copy it again from where it was whole, or repeat the fit");
   // A forged or edited file may still crash HDF5: let that happen to a child.

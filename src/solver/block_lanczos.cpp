@@ -55,7 +55,7 @@ class Iteration {
       report();
       if (stops(targets)) return SolverOutcome::converged;
       if (basis_.passes() < options_.most_passes && in_doubt()) continue;
-      if (at_floor() || basis_.left() == 0) return SolverOutcome::floor;
+      if (at_floor() || basis_.left() == 0) return targets.empty() ? SolverOutcome::converged : SolverOutcome::floor;
       if (basis_.passes() >= options_.most_passes) return SolverOutcome::exhausted;
       if (!step(targets)) return targets.empty() ? SolverOutcome::converged : SolverOutcome::floor;
     }
@@ -203,11 +203,18 @@ class Iteration {
   bool stops(const std::vector<std::size_t>& targets) {
     if (targets.empty() && basis_.left() == 0) return true;
     if (options_.values_only) return targets.empty() || know_values();
-    if (!targets.empty()) return false;
+    if (!targets.empty() || proves_nothing()) return false;
     if (!seen_enough()) return false;
     if (!crowded()) return true;
     call_witnesses(worst_.back());
     return false;
+  }
+
+  // Where a wanted value is hardly larger than the tolerance, any vector whatever may have a residual below it: only a Krylov space of some
+  // depth tells that there is nothing larger.
+  bool proves_nothing() {
+    constexpr std::size_t deep = 4;
+    return basis_.passes() < deep && basis_.size() >= modes_ && basis_.values()(index(modes_ - 1)) < 10 * options_.tolerance;
   }
 
   bool know_values() {

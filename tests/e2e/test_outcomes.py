@@ -79,3 +79,10 @@ def test_copies_beyond_the_block(program, seed, status):
     x = centres[np.r_[np.arange(count), random.integers(0, count, 97 - count)]] + random.normal(size=(97, 3)) * spread
     model = fit(program, x, "-k", "48", "--beta", "5.26e-6", status=status)
     assert np.abs(np.array(model["eigenvalues"]) - dense(x, 5.26e-6)[:48]).max() <= 2e-5
+
+
+# The unit vectors have one eigenvalue, repeated: a right answer is not "at the floor", however many copies there are.
+@pytest.mark.parametrize("k", [4, 16, 40])
+def test_one_eigenvalue_repeated(program, k):
+    model = fit(program, np.eye(128), "--beta", "0.5", "-k", str(k))
+    assert model["converged"] and model["outcome"].startswith(f"all {k} residuals are below")

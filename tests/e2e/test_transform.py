@@ -88,7 +88,7 @@ def test_bad_options_are_refused(program, points):
     bad = torus(10)
     bad[4, 2] = np.nan
     np.save(program.folder / "bad.npy", bad)
-    program.refused("transform", "model.h5", "bad.npy", "-o", "c.npy", words=["not finite", "row 5", "column 3"])
+    program.refused("transform", "model.h5", "bad.npy", "-o", "c.npy", words=["NaN", "row 5", "column 3"])
 
 
 def test_points_that_are_not_the_fitted_ones_are_refused(program, points):

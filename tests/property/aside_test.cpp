@@ -90,6 +90,20 @@ TEST(Aside, HeavyTailsNoLongerHoldTheBandwidthDown) {
   }
 }
 
+// As many as may be set aside, so far out that the variance, where a search starts, is theirs.
+TEST(Aside, StrayRowsUpToTheShareAreAllSetAside) {
+  Dataset data = sheet_with_group(2000, 0);
+  --data.rows;
+  const Random anywhere(13, 0);
+  const std::size_t strays = 30;
+  for (std::size_t i = 0; i < strays * data.dimension; ++i) data.x[i] = 20 * anywhere.uniform(i) - 10;
+  const Model model = fitted(data, 8);
+  EXPECT_TRUE(model.converged) << model.outcome;
+  EXPECT_GT(model.beta, 10) << model.outcome;
+  ASSERT_EQ(model.aside.size(), strays) << model.outcome;
+  EXPECT_EQ(model.aside.back(), strays - 1);
+}
+
 TEST(Aside, ARareGroupStaysAndAStrayRowDoesNot) {
   const std::size_t rows = 5000, group = 60;
   const Model model = fitted(sheet_with_group(rows, group), 10);

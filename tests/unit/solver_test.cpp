@@ -77,6 +77,11 @@ TEST_P(Solver, CopiesBeyondTheBlockAmongNeighbours) {
       2000, 40, [](std::size_t i) { return i < 45 ? 1.0 : 0.9 * std::pow(0.999, static_cast<double>(i)); }, 16);
 }
 
+// An operator so small that random vectors have residuals below the tolerance: its largest values are found all the same.
+TEST_P(Solver, ValuesHardlyLargerThanTheToleranceAreFound) {
+  solve_diagonal(500, 3, [this](std::size_t i) { return 5 * tolerance * std::pow(0.3, static_cast<double>(i)); });
+}
+
 TEST_P(Solver, DoubletsAreComplete) {
   solve_diagonal(
       600, 10, [](std::size_t i) { return std::pow(0.95, static_cast<double>(i / 2)); }, 4);
