@@ -85,7 +85,7 @@ def test_the_promise_is_kept_row_by_row(bench):
     document = json.loads(bench("accuracy", "--n", 3000, "--compared", 60, "--json").stdout)
     assert len(document["rows"]) == 12
     for row in document["rows"]:
-        assert 0 < row["error"] <= row["promise"] == {"bf16": 8e-3, "tf32": 1e-3, "fp32": 4e-6, "fp64": 1e-13}[row["precision"]]
+        assert 0 < row["error"] <= row["promise"] == {"bf16": 8e-3, "tf32": 1e-3, "fp32": 6e-6, "fp64": 1e-13}[row["precision"]]
 
 
 def test_a_figure_that_was_not_measured_is_not_zero(bench):
