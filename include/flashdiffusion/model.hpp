@@ -48,7 +48,7 @@ struct Model {
   Table psi;                          // n × modes, right eigenvectors of P; sum_i pi_i psi_i^2 = 1, largest entry positive
   std::vector<double> q, d;           // kernel mass and degree
   std::vector<double> mean;           // the origin: of the input columns, or their medians where a few rows dwarf the rest
-  Table points;                       // n × dimension, origin subtracted; empty when the fit was told not to keep them
+  Table points;                       // n × dimension, origin subtracted; empty when the fit was asked not to keep them
   std::vector<std::string> names;     // of the rows, where the source had them
   std::uint64_t points_checksum = 0;  // of the values of the points, row after row; 0: not known
   std::vector<std::size_t>

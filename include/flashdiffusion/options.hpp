@@ -1,4 +1,4 @@
-// Everything a fit can be told. The defaults are what a user who knows nothing should get. Values that cannot be honoured, alone or
+// Everything a fit can be asked for. The defaults are what a user who knows nothing should get. Values that cannot be honoured, alone or
 // together, throw Error(misuse) before any work is done; messages name fields in backticks, as in `components = 3`.
 #pragma once
 

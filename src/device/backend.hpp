@@ -34,14 +34,14 @@ class Backend {
   virtual std::unique_ptr<Panel> panel(std::size_t rows, std::size_t columns, Precision precision) = 0;
 
   // Y = (K - I) W for K_ij = exp(-beta |x_i - x_j|^2): the diagonal is left to the caller, who knows it exactly. `enough`: a promise
-  // looser than the points' own that is good enough here; `roughness` tells what it costs.
+  // looser than the points' own that is good enough here; `low_precision_error` says what it costs.
   virtual void xgemm(double beta, const Points& x, Columns w, Columns y, Watch* watch, std::optional<Precision> enough = {}) = 0;
   // Y = K(X, Z) W; rows of Y follow x, rows of W follow z.
   virtual void xgemm(double beta, const Points& x, const Points& z, Columns w, Columns y, Watch* watch,
                      std::optional<Precision> enough = {}) = 0;
   // How far, in the norm, a normalised kernel is off in a product with `enough`; 0: not further than without.
-  virtual double roughness([[maybe_unused]] double beta, [[maybe_unused]] const Points& x,
-                           [[maybe_unused]] Precision enough) const {
+  virtual double low_precision_error([[maybe_unused]] double beta, [[maybe_unused]] const Points& x,
+                                     [[maybe_unused]] Precision enough) const {
     return 0;
   }
   // Column 0: sum over j != i of K_ij; column 1: of K_ij^2, which is K at 2 beta.

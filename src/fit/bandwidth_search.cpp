@@ -50,7 +50,7 @@ class Search {
   // full N is small and is searched itself. The paper's and the continuation's sweeps start anew on every rung.
   bool carried() const { return from_fewer_rows() && optima_.size() >= 3 && rungs_agree(optima_); }
 
-  // Whether earlier rungs have told where about the minimum is, and whether they all had fewer rows (one of a cascade has the same).
+  // Whether earlier rungs have shown where about the minimum is, and whether they all had fewer rows (one of a cascade has the same).
   bool knows_where() const {
     return !optima_.empty() && (options_.select == Select::robust || options_.select == Select::minimum);
   }

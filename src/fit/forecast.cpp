@@ -210,7 +210,7 @@ FitForecast forecast_fit(Backend& backend, PointSource& points, const PointSumma
 
 Forecast estimate(PointSource& points, const Options& wishes) {
   const Options options = checked_options(wishes, points.rows());
-  // a summary of the sample alone: a file of any size is told in no time
+  // a summary of the sample alone: a file of any size takes no time
   const auto rows = nested_sample(points.rows(), std::min(points.rows(), sample_rows), options.seed);
   std::vector<double> values(rows.size() * points.dimension());
   SomeRows(points, rows).read(0, rows.size(), values.data());

@@ -19,8 +19,8 @@ namespace fd {
 // The rungs a fit climbs; one, where the bandwidth is given or the ladder is not wanted.
 std::vector<Rung> fit_rungs(std::size_t rows, const Options& options);
 
-// Vectors a warm start carries beyond the modes: `least` or a few more, so that with the degree its first pass is a whole number of
-// eights wide.
+// Vectors a warm start carries beyond the modes: `least` or a few more, so that with the degree its first pass is a multiple of 8
+// columns wide.
 std::size_t carried_beyond(std::size_t modes, std::size_t least = 16);
 
 // Seconds an unordered pair of points, by the width of the pass.

@@ -19,7 +19,7 @@ class ProgressWatch final : public Watch {
 
   Progress& now() { return now_; }
 
-  // The whole fit as forecast; without it no time left is told.
+  // The whole fit as forecast; without it no time left is reported.
   void expect(const FitForecast& forecast) { forecast_ = forecast; }
 
   void stage(const std::string& name, std::size_t n, double beta, std::size_t wanted) {

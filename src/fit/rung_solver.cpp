@@ -107,7 +107,7 @@ RungSolver::Solved RungSolver::run(double beta, Purpose purpose) {
   solver.basis = plan.basis;
   solver.most_passes = options.max_passes > 0 ? options.max_passes : 50 + 4 * options.modes;
   solver.tolerance = purpose == Purpose::settle ? carried_tolerance : options.tolerance;
-  solver.floor = (wide ? 1e-15 : 3e-7);  // of fp64 and fp32 sums; the kernel of tf32 and bf16 is rougher but always the same
+  solver.floor = (wide ? 1e-15 : 3e-7);  // of fp64 and fp32 sums; the kernel of tf32 and bf16 is less precise but always the same
   solver.values_only = values_only;
   solver.latest = latest_;
   solver.seed = options.seed;

@@ -176,10 +176,10 @@ bool DiffusionOperator::perron_rides(std::size_t columns) {
 
 void DiffusionOperator::apply(Columns in, Columns out) { perron_rides(in.count) ? apply_with_perron(in, out) : product(in, out); }
 
-double DiffusionOperator::apply_roughly(Columns in, Columns out, double permitted) {
-  const double error = space_.backend().roughness(beta_, points_, Precision::tf32);
-  if (error == 0 || error > permitted) return Operator::apply_roughly(in, out, permitted);
-  if (perron_rides(in.count)) {  // its residual is rounding, which a rough pass does not show
+double DiffusionOperator::apply_low_precision(Columns in, Columns out, double permitted) {
+  const double error = space_.backend().low_precision_error(beta_, points_, Precision::tf32);
+  if (error == 0 || error > permitted) return Operator::apply_low_precision(in, out, permitted);
+  if (perron_rides(in.count)) {  // its residual is rounding, which a low-precision pass does not show
     apply_with_perron(in, out);
     return 0;
   }

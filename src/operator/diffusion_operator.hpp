@@ -40,7 +40,7 @@ class DiffusionOperator final : public Operator {
   void restrict(Columns directions) override;
   void apply(Columns in, Columns out) override;
   // With kernel entries in tf32, where the back-end has something cheaper for that.
-  double apply_roughly(Columns in, Columns out, double permitted) override;
+  double apply_low_precision(Columns in, Columns out, double permitted) override;
 
   double beta() const { return beta_; }
   const Points& points() const { return points_; }

@@ -17,7 +17,7 @@ class Operator {
   virtual void apply(Columns in, Columns out) = 0;  // out = A in; symmetric by contract; in and out do not overlap
   // The same, where an error of up to `permitted` times the length of a vector does no harm and there is something cheaper that keeps
   // to it; with nothing permitted, `apply`. Returns how large the error may be: zero where it is none but rounding.
-  virtual double apply_roughly(Columns in, Columns out, [[maybe_unused]] double permitted) {
+  virtual double apply_low_precision(Columns in, Columns out, [[maybe_unused]] double permitted) {
     apply(in, out);
     return 0;
   }

@@ -68,7 +68,7 @@ class Basis {
     }
     if (rank == 0) return 0;
     const Columns in = fresh.part(0, rank), out(*image_, size_, rank);
-    const double error = a_.apply_roughly(in, out, permitted);
+    const double error = a_.apply_low_precision(in, out, permitted);
     const std::size_t before = size_;
     // the coupling to the basis from the basis's own images: what the new ones are off by then meets their share in a Ritz vector only
     const Eigen::MatrixXd coupling = space_.gram(images(), in), corner = space_.gram(in, out);
@@ -176,8 +176,8 @@ class Basis {
     values_.conservativeResize(index(count));
   }
 
-  // What rough images may hide of a Ritz pair's residual, |sum_k y_k (A - A~) v_k|: the error of a block of orthonormal directions meets
-  // the length of y; that of vectors kept from before a restart adds up.
+  // What low-precision images may hide of a Ritz pair's residual, |sum_k y_k (A - A~) v_k|: the error of a block
+  // of orthonormal directions meets the length of y; that of vectors kept from before a restart adds up.
   double doubt(std::size_t pair) const {
     const Eigen::ArrayXd share = coordinates_.col(index(pair)).array().abs() * error_.array();
     return share.head(index(kept_)).sum() + share.tail(share.size() - index(kept_)).matrix().norm();

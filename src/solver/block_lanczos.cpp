@@ -107,7 +107,7 @@ class Iteration {
   }
 
   // From a random start every pass is a whole block; a good warm start needs only what has not converged. With the witnesses that is
-  // a width the kernel takes whole: up to 4, or a number of eights.
+  // a width the kernel takes whole: up to 4, or a multiple of 8.
   std::size_t step_width() {
     if (!warm_ || !narrow_) return options_.block;
     const std::size_t needed = std::max<std::size_t>(unconverged_, 1) + witnesses();
@@ -133,7 +133,7 @@ class Iteration {
     return options_.tolerance / 16 * (basis_.values()(index(modes_ - 1)) - basis_.latest()) / worst;
   }
 
-  // Where rough images might hide more of a residual than is left of the tolerance, they are made anew, and no more are made.
+  // Where low-precision images might hide more of a residual than is left of the tolerance, they are made anew, and no more are made.
   bool in_doubt() {
     double largest = 0;
     for (std::size_t j = 0; j < available(); ++j) largest = worse(largest, basis_.doubt(j));

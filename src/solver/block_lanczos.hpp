@@ -1,10 +1,9 @@
 // Block thick-restart Lanczos for the largest eigenvalues of a symmetric operator, in as few applications as possible.
 //
 // The basis V and its image A V are both kept, so every Rayleigh–Ritz residual A V y - theta V y is measured, not estimated. Late
-// directions have a small share in what is wanted, so their images may be rough (Operator::apply_roughly); a bound on what that may
-// hide is part of the residual. The basis
-// grows along the residuals of the leading Ritz pairs that have not converged. From a random start those residuals span just the
-// next Krylov block, and this is block Lanczos with thick restart (its Krylov–Schur form); from a carried subspace, which is not
+// directions have a small share in what is wanted, so their images may be of low precision (Operator::apply_low_precision);
+// a bound on what that may hide is part of the residual. The basis grows along the residuals of the leading Ritz pairs that have
+// not converged. From a random start those residuals span just the next Krylov block, and this is block Lanczos with thick restart (its Krylov–Schur form); from a carried subspace, which is not
 // a Krylov space, it is the generalised Davidson method, which does not stagnate there. One algorithm for both.
 //
 // Sees a Space and an Operator, and nothing of back-ends. "Not converged" is a result.
@@ -60,7 +59,7 @@ struct Spectrum {
   // Descending, `modes` of them; fewer where the space is smaller or the passes ran out before the basis was that large. For values only,
   // corrected.
   std::vector<double> values;
-  std::vector<double> residuals;   // |A v - theta v|, measured; with rough images, a bound on it
+  std::vector<double> residuals;   // |A v - theta v|, measured; with low-precision images, a bound on it
   std::unique_ptr<Panel> vectors;  // modes + carry columns or as many as there are, orthonormal; null if not finite
   SolverOutcome outcome = SolverOutcome::exhausted;
   double latest = std::numeric_limits<double>::infinity();  // the largest Rayleigh quotient among the directions that joined last

@@ -1,4 +1,4 @@
-// When a solve may stop: eigenvalues known well enough for a probe, random witnesses heard long enough, copies not overlooked.
+// When a solve may stop: eigenvalues known well enough for a probe, random witnesses taken along long enough, copies not overlooked.
 #pragma once
 
 #include <algorithm>

@@ -36,7 +36,9 @@ class Spoiled final : public Backend {
     inner_->xgemm(beta, x, z, w, y, watch, enough);
     spoil(y);
   }
-  double roughness(double beta, const Points& x, Precision enough) const override { return inner_->roughness(beta, x, enough); }
+  double low_precision_error(double beta, const Points& x, Precision enough) const override {
+    return inner_->low_precision_error(beta, x, enough);
+  }
   void mass(double beta, const Points& x, Columns y, Watch* watch) override {
     inner_->mass(beta, x, y, watch);
     spoil(y);

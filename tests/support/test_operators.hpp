@@ -1,4 +1,5 @@
-// Operators with spectra that are known because they were built: diagonal ones, a dense symmetric one, and one with a rough twin.
+// Operators with spectra that are known because they were built: diagonal ones, a dense symmetric one, and one with a
+// low-precision twin.
 #pragma once
 
 #include <vector>
@@ -52,20 +53,20 @@ class DenseOperator : public Operator {
 };
 
 // Off by a symmetric matrix of norm `error` where that is permitted, or, if `greedy`, wherever anything is.
-class RoughOperator final : public DenseOperator {
+class LowPrecisionOperator final : public DenseOperator {
  public:
-  RoughOperator(Space& space, const Eigen::MatrixXd& matrix, Eigen::MatrixXd off, double error, bool greedy)
-      : DenseOperator(space, matrix), rough_(matrix + std::move(off)), error_(error), greedy_(greedy) {}
-  double apply_roughly(Columns in, Columns out, double permitted) override {
-    if (permitted <= 0 || (!greedy_ && error_ > permitted)) return Operator::apply_roughly(in, out, permitted);
-    multiply(rough_, in, out);
-    ++rough_passes;
+  LowPrecisionOperator(Space& space, const Eigen::MatrixXd& matrix, Eigen::MatrixXd off, double error, bool greedy)
+      : DenseOperator(space, matrix), low_precision_(matrix + std::move(off)), error_(error), greedy_(greedy) {}
+  double apply_low_precision(Columns in, Columns out, double permitted) override {
+    if (permitted <= 0 || (!greedy_ && error_ > permitted)) return Operator::apply_low_precision(in, out, permitted);
+    multiply(low_precision_, in, out);
+    ++low_precision_passes;
     return error_;
   }
-  std::size_t rough_passes = 0;
+  std::size_t low_precision_passes = 0;
 
  private:
-  Eigen::MatrixXd rough_;
+  Eigen::MatrixXd low_precision_;
   double error_;
   bool greedy_;
 };

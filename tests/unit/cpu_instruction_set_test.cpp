@@ -43,9 +43,9 @@ TEST_P(InstructionSet, KeepsLowPrecisionInFewBitsWhereItCan) {
   const auto here = instruction_sets();
   if (std::find(here.begin(), here.end(), GetParam().name) == here.end())
     GTEST_SKIP() << "this processor does not have " << GetParam().name;
-  const auto exact = product(Precision::fp32), rough = product(Precision::tf32);
-  EXPECT_EQ(exact != rough, GetParam().few_bits);
-  for (std::size_t i = 0; i < exact.size(); ++i) EXPECT_NEAR(rough[i], exact[i], traits(Precision::tf32).row_error * exact[i]);
+  const auto exact = product(Precision::fp32), low = product(Precision::tf32);
+  EXPECT_EQ(exact != low, GetParam().few_bits);
+  for (std::size_t i = 0; i < exact.size(); ++i) EXPECT_NEAR(low[i], exact[i], traits(Precision::tf32).row_error * exact[i]);
 }
 
 // Another library of the process may dispatch through Highway too: a back-end's choice is its own.

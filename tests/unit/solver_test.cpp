@@ -1,5 +1,5 @@
 // Block Lanczos on operators whose spectra are known: slow decay, clusters, tiny gaps, rank deficiency, negative eigenvalues, spaces
-// hardly larger than what is asked for, starts that hide an eigenvector, and images that are rough.
+// hardly larger than what is asked for, starts that hide an eigenvector, and images of low precision.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -138,7 +138,7 @@ TEST_P(Solver, WarmStartThatMissesSeveralFindsThemAll) {
 }
 
 // With images at hand and a long way to go the witnesses come a pass late, and are heard all the same.
-TEST_P(Solver, RoughWarmStartWithImagesThatMissesTheLargestFindsIt) {
+TEST_P(Solver, LowPrecisionWarmStartWithImagesThatMissesTheLargestFindsIt) {
   const std::size_t n = 500, k = 3, carried = 7;
   std::vector<double> values(n), host(n * carried, 0.0);
   for (std::size_t i = 0; i < n; ++i) values[i] = i < 8 ? 1.0 - 0.05 * static_cast<double>(i) : 0.3 / static_cast<double>(i);
@@ -309,9 +309,9 @@ TEST_P(Solver, SubspaceOfADenseDiffusionOperator) {
   EXPECT_LE(lost, std::pow(std::sqrt(static_cast<double>(k)) * tolerance / gap, 2) + (wide ? 1e-12 : 1e-5));
 }
 
-// Residuals are those of the operator itself, whatever rough images the solve has used on its way, in a basis with and without restarts;
-// and an operator that is rougher than it was permitted to be costs passes, not truth.
-TEST_P(Solver, RoughImagesHideNothing) {
+// Residuals are those of the operator itself, whatever low-precision images the solve has used on its way, in a basis with and
+// without restarts; and an operator that is less precise than it was permitted to be costs passes, not truth.
+TEST_P(Solver, LowPrecisionImagesHideNothing) {
   using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   const DenseDiffusion dense = dense_diffusion(torus(700), 0.5, 0.5);
   const Eigen::VectorXd top = dense.d.cwiseSqrt().normalized();
@@ -324,15 +324,15 @@ TEST_P(Solver, RoughImagesHideNothing) {
   const std::size_t k = 5;
   for (const bool greedy : {false, true})
     for (const std::size_t basis : {std::size_t{1}, std::size_t{200}}) {
-      RoughOperator a(space, matrix, off, error, greedy);
+      LowPrecisionOperator a(space, matrix, off, error, greedy);
       auto o = options(k);
       o.basis = basis;
       o.block = 8;
       const Spectrum spectrum = block_lanczos(space, a, o);
       std::vector<double> values(dense.values.data(), dense.values.data() + dense.values.size());
       expect_largest(spectrum, values, k);
-      EXPECT_GE(a.rough_passes, 1u);
-      EXPECT_LT(a.rough_passes, a.passes);
+      EXPECT_GE(a.low_precision_passes, 1u);
+      EXPECT_LT(a.low_precision_passes, a.passes);
       RowMajor v(700, static_cast<Eigen::Index>(k));
       backend->download(nullptr, {*spectrum.vectors, 0, k}, v.data());
       for (std::size_t j = 0; j < k; ++j) {

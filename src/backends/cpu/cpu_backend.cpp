@@ -49,7 +49,7 @@ class Core {
     return cpu::coding_for(kernels_.few, bounds(beta, x, z), permitted);
   }
 
-  double roughness(double beta, const CpuPoints<T>& x, Precision enough) const {
+  double low_precision_error(double beta, const CpuPoints<T>& x, Precision enough) const {
     return cpu::coding_error(coding(beta, x, x, enough), bounds(beta, x, x), static_cast<double>(x.rows()));
   }
 
@@ -181,10 +181,10 @@ class CpuBackend final : public Backend {
              std::optional<Precision> enough) override {
     product(beta, x, z, false, w, y, watch, enough);
   }
-  double roughness(double beta, const Points& x, Precision enough) const override {
+  double low_precision_error(double beta, const Points& x, Precision enough) const override {
     const PrecisionTraits &own = traits(x.precision()), &looser = traits(enough);
     if (own.wide_panels || own.row_error >= looser.row_error) return 0;
-    return single_.roughness(beta, as<float>(x), enough);
+    return single_.low_precision_error(beta, as<float>(x), enough);
   }
   void mass(double beta, const Points& x, Columns y, Watch* watch) override {
     if (is_double(y)) double_.mass(beta, as<double>(x), y, watch);

@@ -4,7 +4,7 @@
 // form would lose digits, panels keep coordinates relative to their own centre and a tile moves its column panel to the centre of
 // its row panel. Which of the two holds for a whole pass is decided when the points are packed.
 //
-// Packed in few bits (packed_rough.cpp) `x` holds two 16-bit numbers in the bits of a T, and `dimension` counts these.
+// Packed in few bits (packed_low_precision.cpp) `x` holds two 16-bit numbers in the bits of a T, and `dimension` counts these.
 #pragma once
 
 #include <cstddef>
@@ -69,8 +69,8 @@ class CpuPoints final : public Points {
   AlignedBuffer<double> centre_;     // [panel][dimension]
   double largest_square_ = 0;        // of |x|, over all rows
   double largest_coordinate_ = 0;
-  mutable PackedPoints<T> packed_, rough_;
-  mutable double packed_beta_ = -1, rough_beta_ = -1;
+  mutable PackedPoints<T> packed_, low_precision_;
+  mutable double packed_beta_ = -1, low_precision_beta_ = -1;
 };
 
 }  // namespace fd::cpu

@@ -70,7 +70,7 @@ class Turns {
       const Schedule::Task& task;
       ~End() {
         turns.pass(task.first, task.round);
-        // on the diagonal both are one block, which may have gone on by now: told twice, it would be set back
+        // on the diagonal both are one block, which may have gone on by now: passed twice, it would be set back
         if (task.second != task.first) turns.pass(task.second, task.round);
       }
     } end{*this, task};

@@ -89,8 +89,8 @@ void pack_split(std::size_t dimension, std::size_t filled, const Coordinate& coo
 
 template <class T>
 const PackedPoints<T>& CpuPoints<T>::packed(double beta, Coding coding, Team& team) const {
-  PackedPoints<T>& to = rough_;
-  if (rough_beta_ == beta && to.coding == coding) return to;
+  PackedPoints<T>& to = low_precision_;
+  if (low_precision_beta_ == beta && to.coding == coding) return to;
   to.rows = rows_;
   to.panels = panels_;
   to.coding = coding;
@@ -110,7 +110,7 @@ const PackedPoints<T>& CpuPoints<T>::packed(double beta, Coding coding, Team& te
     if (coding.numbers == Numbers::split) pack_split(dimension_, filled, coordinate, x, factor);
     else pack_fixed(shifts, coding.fraction_bits, filled, coordinate, x, factor);
   });
-  rough_beta_ = beta;
+  low_precision_beta_ = beta;
   return to;
 }
 

@@ -14,7 +14,7 @@
 namespace fd::test {
 namespace {
 
-class Roughness : public testing::TestWithParam<Case> {
+class LowPrecision : public testing::TestWithParam<Case> {
  protected:
   // K - I as the back-end makes it, column by column.
   static Eigen::MatrixXd kernel(Backend& backend, const Points& points, double beta, std::optional<Precision> enough) {
@@ -48,15 +48,15 @@ class Roughness : public testing::TestWithParam<Case> {
     ViewSource source(PointsView(x.x.data(), x.rows, x.dimension));
     const auto points = tested->load(source, Precision::fp32);
     for (const double size : norms) {
-      const double beta = beta_for_norm(x, size), told = tested->roughness(beta, *points, Precision::tf32);
-      const Eigen::MatrixXd exact = kernel(*tested, *points, beta, {}), rough = kernel(*tested, *points, beta, Precision::tf32);
+      const double beta = beta_for_norm(x, size), reported = tested->low_precision_error(beta, *points, Precision::tf32);
+      const Eigen::MatrixXd exact = kernel(*tested, *points, beta, {}), low = kernel(*tested, *points, beta, Precision::tf32);
       const Eigen::VectorXd s = (exact.rowwise().sum().array() + 1).rsqrt();
-      EXPECT_LE(norm(s.asDiagonal() * (rough - exact) * s.asDiagonal()), told) << name << ", norm " << size;
+      EXPECT_LE(norm(s.asDiagonal() * (low - exact) * s.asDiagonal()), reported) << name << ", norm " << size;
     }
   }
 };
 
-TEST_P(Roughness, IsNeverLessThanTheErrorInTheNorm) {
+TEST_P(LowPrecision, IsNeverLessThanTheErrorInTheNorm) {
   for (const auto& [name, x] : worst_cases()) compare(name, x, {1.3, 2.7, 3.9, 5.3});
   compare("torus", torus(200), {1.3, 2.7, 3.9, 5.3});
   compare("plane", gaussian(200, 2), {1.3, 2.7, 3.9, 5.3});
@@ -64,13 +64,13 @@ TEST_P(Roughness, IsNeverLessThanTheErrorInTheNorm) {
 }
 
 // Every bandwidth rounds differently, and on such a table all pairs of rows alike.
-TEST_P(Roughness, HoldsForManyRoundings) {
+TEST_P(LowPrecision, HoldsForManyRoundings) {
   std::vector<double> norms;
   for (double norm = 1.8; norm < 2.8; norm += 0.021) norms.push_back(norm);
   compare("Hadamard", hadamard(128, 1024), norms);
 }
 
-INSTANTIATE_TEST_SUITE_P(Everywhere, Roughness, testing::ValuesIn(every_backend({Precision::fp32})),
+INSTANTIATE_TEST_SUITE_P(Everywhere, LowPrecision, testing::ValuesIn(every_backend({Precision::fp32})),
                          [](const auto& info) { return info.param.name(); });
 
 }  // namespace
