@@ -124,7 +124,9 @@ void FitArguments::declare(CLI::App& app) {
       ->type_name("N")
       ->capture_default_str()
       ->group(work);
-  app.add_option("--memory", memory, "budget, such as 4G: a fit that needs more is refused; default: what is free")
+  app.add_option("--memory", memory,
+                 "budget, such as 4G: a fit that needs more is refused, what is left keeps the kernel; 0: keep nothing; default: "
+                 "what is free")
       ->type_name("SIZE")
       ->group(work);
   app.add_option("--seed", seed, "of the random start vectors and sub-samples")
@@ -186,7 +188,7 @@ std::vector<std::string> FitArguments::without_effect() const {
 }
 
 std::size_t parse_bytes(const std::string& text) {
-  const std::string wanted = "must be a size such as 500M, 4G or 1.5GiB";
+  const std::string wanted = "must be a size such as 500M, 4G or 1.5GiB, or 0 to keep nothing";
   char* end = nullptr;
   const double number = std::strtod(text.c_str(), &end);
   std::string unit;
@@ -202,7 +204,8 @@ std::size_t parse_bytes(const std::string& text) {
     if (unit.size() != 1 || power == std::string::npos) refuse("--memory", text, wanted);
     factor = std::pow(binary ? 1024.0 : 1000.0, static_cast<double>(power + 1));
   }
-  if (end == text.c_str() || !(number > 0) || !(number * factor < 9e18) || number * factor < 1) refuse("--memory", text, wanted);
+  const bool none = number == 0 && end != text.c_str();
+  if (end == text.c_str() || !(number * factor < 9e18) || (!none && !(number * factor >= 1))) refuse("--memory", text, wanted);
   return static_cast<std::size_t>(number * factor);
 }
 
@@ -230,7 +233,7 @@ nlohmann::json to_json(const Options& o) {
           {"basis", o.basis},
           {"tolerance", o.tolerance},
           {"max_passes", o.max_passes},
-          {"memory_bytes", o.memory_bytes},
+          {"memory_bytes", o.memory_bytes ? nlohmann::json(*o.memory_bytes) : nlohmann::json()},
           {"beta0", number_or_null(o.beta0)},
           {"beta0_cap", number_or_null(o.beta0_cap)},
           {"beta_max", number_or_null(o.beta_max)},

@@ -54,7 +54,9 @@ struct Options {
   std::size_t basis = 0;    // vectors kept; taken as modes + 3 * block where it is less, and as rows where it is more; 0: chosen
   double tolerance = 1e-5;  // on the residual |Mv - lambda v| of each pair, below 1; what the precision cannot reach is said
   std::size_t max_passes = 0;             // of a solve or probe; 0: 50 + 4 * modes
-  std::size_t memory_bytes = 0;           // budget: a fit that needs more throws Error(memory) before it reads; 0: what is free
+  // Budget: a fit that needs more throws Error(memory) before it reads; what is left of it keeps parts of the kernel from pass to pass, which
+  // is quicker and changes no bit of the result. Nothing: what is free, half of it for the kernel; 0: keep nothing.
+  std::optional<std::size_t> memory_bytes;
   std::optional<double> beta0;            // first bandwidth of the flow, at most beta_max; nothing: from the scale of the data
   std::optional<double> beta0_cap = 0.1;  // the paper's and the continuation's cap on a first bandwidth that was not given
   std::optional<double> beta_max;         // largest bandwidth of the flow; a start from the data is lowered to it

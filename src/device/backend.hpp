@@ -44,6 +44,14 @@ class Backend {
                                      [[maybe_unused]] Precision enough) const {
     return 0;
   }
+  // What is kept of the kernel of so many points from pass to pass, within the memory that was offered when the back-end was made.
+  struct Kept {
+    double share = 0, bytes = 0;
+  };
+  virtual Kept kept([[maybe_unused]] std::size_t rows, [[maybe_unused]] std::size_t dimension,
+                    [[maybe_unused]] Precision precision) const {
+    return {};
+  }
   // Column 0: sum over j != i of K_ij; column 1: of K_ij^2, which is K at 2 beta.
   virtual void mass(double beta, const Points& x, Columns y, Watch* watch) = 0;
 
@@ -62,6 +70,9 @@ struct BackendRequest {
   std::string name = "auto";  // auto, cpu, reference
   std::string isa;            // of the cpu back-end; empty: FLASHDIFFUSION_ISA, else the best this machine has
   int threads = 0;
+  // Memory for tiles of the kernel that are kept from pass to pass; results do not depend on how much it is. Nothing: there are few passes, and
+  // tiles are made in the form that is quickest to make.
+  std::optional<std::size_t> keep_bytes = {};
 };
 
 // The registry: the only place that knows concrete back-ends.

@@ -62,14 +62,15 @@ void announce(const Forecast& forecast, ProgressWatch& watch) {
 Model fit_all_rows(PointSource& source, const Options& wishes) {
   const auto started = std::chrono::steady_clock::now();
   Options options = wishes;
-  options.memory_bytes = memory_budget(options);
   ProgressWatch watch(options.observer);
   watch.stage("reading", source.rows(), 0, options.modes);
   const PointSummary summary = summarise(source);
   refuse_what_precision_cannot_hold(summary, options.precision, options.beta);
   const std::string dwarfing = describe_dwarfing(summary);
   if (!dwarfing.empty()) watch.note(dwarfing);
-  auto backend = make_backend({options.backend, options.isa, options.threads});
+  auto backend =
+      make_backend({options.backend, options.isa, options.threads, keep_bytes(summary.rows, summary.varying.size(), options)});
+  options.memory_bytes = memory_budget(options);
   if (summary.rows >= worth_forecasting) {
     const FitForecast forecast = forecast_fit(*backend, source, summary, options);
     watch.expect(forecast);

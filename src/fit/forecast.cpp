@@ -66,6 +66,13 @@ double fit_memory_bytes(std::size_t rows, std::size_t dimension, const Options& 
   return kept * static_cast<double>(rows) * static_cast<double>(points + panels + modes + sums) + program;
 }
 
+std::size_t keep_bytes(std::size_t rows, std::size_t dimension, const Options& options) {
+  if (options.memory_bytes == std::size_t{0}) return 0;
+  const double budget =
+      options.memory_bytes ? static_cast<double>(*options.memory_bytes) : 0.5 * static_cast<double>(available_memory_bytes());
+  return static_cast<std::size_t>(std::max(0.0, budget - fit_memory_bytes(rows, dimension, options)));
+}
+
 std::string memory_complaint(std::size_t rows, std::size_t dimension, const Options& options) {
   const double needed = fit_memory_bytes(rows, dimension, options);
   const auto size = [](double bytes) {
@@ -73,10 +80,11 @@ std::string memory_complaint(std::size_t rows, std::size_t dimension, const Opti
   };
   const std::string needs =
       fmt::format("a fit of {} rows and {} columns needs about {} of memory", rows, dimension, size(needed));
-  if (options.memory_bytes > 0 && needed > static_cast<double>(options.memory_bytes))
-    return fmt::format("{}, more than `memory_bytes = {}` allows", needs, options.memory_bytes);
+  if (const std::size_t budget = options.memory_bytes.value_or(0); budget > 0 && needed > static_cast<double>(budget))
+    return fmt::format("{}, more than `memory_bytes = {}` allows", needs, budget);
   const auto free = static_cast<double>(available_memory_bytes());
-  if (options.memory_bytes == 0 && free > 0 && needed > free) return fmt::format("{}, and {} are free", needs, size(free));
+  if (options.memory_bytes.value_or(0) == 0 && free > 0 && needed > free)
+    return fmt::format("{}, and {} are free", needs, size(free));
   return {};
 }
 
@@ -119,7 +127,7 @@ PassCost measure_pass_cost(Backend& backend, PointSource& sample, Precision prec
   return cost;
 }
 
-FitForecast::FitForecast(std::size_t rows, std::size_t dimension, const Options& options, PassCost cost) {
+FitForecast::FitForecast(std::size_t rows, std::size_t dimension, const Options& options, const PassCosts& costs) {
   const std::size_t modes = options.modes, warm = modes + 1 + carried_beyond(modes);
   const std::size_t narrow = modes < 4 ? 4 : std::min<std::size_t>(plan_of(rows, options).block + 8, (modes + 8) / 8 * 8);
   const double digits = std::max(1.0, -std::log10(options.tolerance));
@@ -129,6 +137,7 @@ FitForecast::FitForecast(std::size_t rows, std::size_t dimension, const Options&
   for (std::size_t r = 0; r < ladder.size(); ++r) {
     RungForecast rung;
     rung.n = ladder[r].n;
+    const PassCost cost = costs.of(rung.n);
     const bool cold = r == 0, last = r + 1 == ladder.size();
     const double pairs = 0.5 * static_cast<double>(rung.n) * static_cast<double>(rung.n);
     const std::size_t block = plan_of(rung.n, options).block;
@@ -170,8 +179,8 @@ FitForecast::FitForecast(std::size_t rows, std::size_t dimension, const Options&
     add(rung.solve, 1, true);
     rungs_.push_back(rung);
   }
-  total_.memory_bytes = fit_memory_bytes(rows, dimension, options);
-  total_.pairs_per_second = 1 / cost.seconds(1, 1);
+  total_.memory_bytes = fit_memory_bytes(rows, dimension, options) + costs.kept_of(rows).bytes;
+  total_.pairs_per_second = 1 / costs.of(rows).seconds(1, 1);
 }
 
 const FitForecast::RungForecast* FitForecast::find(std::size_t n) const {
@@ -204,8 +213,14 @@ double FitForecast::seconds_after(const std::string& stage, std::size_t n, std::
 FitForecast forecast_fit(Backend& backend, PointSource& points, const PointSummary& summary, const Options& options) {
   CentredSource sample(points, summary, nested_sample(points.rows(), std::min(points.rows(), sample_rows), options.seed));
   const double beta = options.beta.value_or(2 / summary.mean_square);
-  const PassCost cost = measure_pass_cost(backend, sample, options.precision.back(), beta);
-  return {points.rows(), summary.varying.size(), options, cost};
+  const std::size_t dimension = summary.varying.size();
+  const Precision precision = options.precision.back();
+  PassCosts costs;
+  costs.made = costs.kept = measure_pass_cost(backend, sample, precision, beta);
+  costs.kept_of = [&](std::size_t rows) { return backend.kept(rows, dimension, precision); };
+  if (costs.kept_of(points.rows()).bytes > 0)
+    costs.made = measure_pass_cost(*make_backend({options.backend, options.isa, options.threads, 0}), sample, precision, beta);
+  return {points.rows(), dimension, options, costs};
 }
 
 Forecast estimate(PointSource& points, const Options& wishes) {
@@ -216,7 +231,8 @@ Forecast estimate(PointSource& points, const Options& wishes) {
   SomeRows(points, rows).read(0, rows.size(), values.data());
   ViewSource sample(PointsView(values.data(), rows.size(), points.dimension()));
   const PointSummary summary = summarise(sample);
-  const auto backend = make_backend({options.backend, options.isa, options.threads});
+  const std::size_t keep = keep_bytes(points.rows(), summary.varying.size(), options);
+  const auto backend = make_backend({options.backend, options.isa, options.threads, keep});
   return forecast_fit(*backend, points, summary, options).total();
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,15 @@ struct PassCost {
   double fixed = 0, by_column = 0;
   double seconds(double pairs, double columns) const { return pairs * (fixed + by_column * columns); }
 };
+// Seconds of a pass over tiles that are made, and over those that were kept, with the share of the latter by the number of rows.
+struct PassCosts {
+  PassCost made, kept;
+  std::function<Backend::Kept(std::size_t)> kept_of = [](std::size_t) { return Backend::Kept{}; };
+  PassCost of(std::size_t rows) const {
+    const double share = kept_of(rows).share;
+    return {made.fixed + share * (kept.fixed - made.fixed), made.by_column + share * (kept.by_column - made.by_column)};
+  }
+};
 PassCost measure_pass_cost(Backend& backend, PointSource& sample, Precision precision, double beta);
 
 struct StageForecast {
@@ -38,7 +48,7 @@ struct StageForecast {
 class FitForecast {
  public:
   FitForecast() = default;
-  FitForecast(std::size_t rows, std::size_t dimension, const Options& options, PassCost cost);
+  FitForecast(std::size_t rows, std::size_t dimension, const Options& options, const PassCosts& costs);
 
   Forecast total() const { return total_; }
   bool known() const { return !rungs_.empty(); }
@@ -60,8 +70,10 @@ class FitForecast {
 // Measures on a sample of the points.
 FitForecast forecast_fit(Backend& backend, PointSource& points, const PointSummary& summary, const Options& options);
 
-// Of a fit at its peak, within its budget as far as it goes: the basis gives way, the points and the modes do not.
+// Of a fit at its peak, within its budget as far as it goes: the basis gives way, the points and the modes do not. Without what is kept of
+// the kernel, which takes what is left of the budget, or of half of the free memory.
 double fit_memory_bytes(std::size_t rows, std::size_t dimension, const Options& options);
+std::size_t keep_bytes(std::size_t rows, std::size_t dimension, const Options& options);
 
 // What is wrong with a fit's memory, before anything is read: more than the budget that was set or, where none was, more than is free.
 // Empty where nothing is.

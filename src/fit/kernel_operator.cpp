@@ -11,6 +11,7 @@
 
 #include "device/backend.hpp"
 #include "fit/centred_source.hpp"
+#include "fit/forecast.hpp"
 #include "fit/progress_watch.hpp"
 
 namespace fd {
@@ -93,7 +94,7 @@ struct KernelOperator::Loaded {
   std::unique_ptr<Points> x, z;  // z is null where the operator is symmetric
   mutable std::mutex busy;       // a back-end runs one pass at a time
 
-  Loaded(PointsView points, PointsView others, double bandwidth, const Options& options)
+  Loaded(PointsView points, PointsView others, bool symmetric, double bandwidth, const Options& options)
       : beta(bandwidth), precision(last_precision(options)) {
     if (!(beta > 0) || !std::isfinite(beta))
       throw Error(Failure::misuse, "beta must be positive and finite", "it is the bandwidth of exp(-beta |x-y|^2)");
@@ -102,7 +103,8 @@ struct KernelOperator::Loaded {
                   "X has " + std::to_string(points.dimension()) + " columns, Z has " + std::to_string(others.dimension()),
                   "both hold the same columns in the same order");
     check_values("X", points, largest_coordinate(precision));
-    backend = make_backend({options.backend, options.isa, options.threads});
+    const std::size_t keep = symmetric ? keep_bytes(points.rows(), points.dimension(), options) : 0;
+    backend = make_backend({options.backend, options.isa, options.threads, keep});
   }
 
   // Y = K W for W on the rows of `from` and Y on those of `to`.
@@ -136,7 +138,7 @@ struct KernelOperator::Loaded {
 };
 
 KernelOperator::KernelOperator(PointsView x, double beta, const Options& options)
-    : loaded_(std::make_unique<Loaded>(x, x, beta, options)) {
+    : loaded_(std::make_unique<Loaded>(x, x, true, beta, options)) {
   ViewSource source(x);
   const PointSummary summary = common_origin(x, x);
   CentredSource centred(source, summary);
@@ -144,7 +146,7 @@ KernelOperator::KernelOperator(PointsView x, double beta, const Options& options
 }
 
 KernelOperator::KernelOperator(PointsView x, PointsView z, double beta, const Options& options)
-    : loaded_(std::make_unique<Loaded>(x, z, beta, options)) {
+    : loaded_(std::make_unique<Loaded>(x, z, false, beta, options)) {
   check_values("Z", z, largest_coordinate(loaded_->precision));
   ViewSource x_view(x), z_view(z);
   const PointSummary summary = common_origin(x, z);

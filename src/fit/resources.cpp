@@ -100,7 +100,7 @@ std::uint64_t available_memory_bytes() {
 }
 
 std::size_t memory_budget(const Options& options) {
-  if (options.memory_bytes > 0) return options.memory_bytes;
+  if (options.memory_bytes.value_or(0) > 0) return *options.memory_bytes;
   const std::uint64_t free = available_memory_bytes();
   return free > 0 ? static_cast<std::size_t>(0.8 * static_cast<double>(free)) : std::size_t{8} << 30;
 }

@@ -99,7 +99,7 @@ RungSolver::Solved RungSolver::run(double beta, Purpose purpose) {
 
   const bool wide = traits(precision()).wide_panels;
   const SolverPlan plan =
-      plan_solver(options.modes, size(), wide ? 8 : 4, options.memory_bytes / 2, options.block, options.basis);
+      plan_solver(options.modes, size(), wide ? 8 : 4, options.memory_bytes.value_or(0) / 2, options.block, options.basis);
   SolverOptions solver;
   solver.modes = options.modes;
   solver.carry = carried_beyond(options.modes);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -19,7 +20,9 @@ struct Case {
   std::string backend, isa;  // no isa: the back-end has none to choose from
   Precision precision;
 
-  std::unique_ptr<Backend> make(int threads = 2) const { return make_backend({backend, isa, threads}); }
+  std::unique_ptr<Backend> make(int threads = 2, std::optional<std::size_t> keep_bytes = {}) const {
+    return make_backend({backend, isa, threads, keep_bytes});
+  }
   std::string name() const { return backend + "_" + (isa.empty() ? "" : isa + "_") + std::string(traits(precision).name); }
 };
 inline void PrintTo(const Case& one, std::ostream* out) { *out << one.name(); }

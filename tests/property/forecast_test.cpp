@@ -40,7 +40,7 @@ INSTANTIATE_TEST_SUITE_P(Modes, Expected, ::testing::Values(Wish{3, false}, Wish
 TEST(FitForecast, WhatIsLeftFallsFromStageToStage) {
   Options options;
   options.modes = 3;
-  const FitForecast forecast(1 << 17, 12, options, {1e-9, 1e-10});
+  const FitForecast forecast(1 << 17, 12, options, PassCosts{{1e-9, 1e-10}, {1e-9, 1e-10}});
   const auto rungs = fit_rungs(1 << 17, options);
   ASSERT_GE(rungs.size(), 3u);
   double before = forecast.total().seconds;

@@ -50,7 +50,7 @@ std::string run_fit(const Recipe& recipe) {
     if (wrong.size() > 6) text += fmt::format("\n    and {} more", wrong.size() - 6);
     return text;
   } catch (const Error& error) {
-    const bool small_budget = error.kind() == Failure::memory && recipe.options.memory_bytes > 0;
+    const bool small_budget = error.kind() == Failure::memory && recipe.options.memory_bytes.value_or(0) > 0;
     if (error.kind() == Failure::misuse || error.kind() == Failure::input || small_budget)
       return fmt::format("r{}", error.what());
     return fmt::format("fan Error that is neither misuse nor input: {}", error.what());

@@ -94,7 +94,7 @@ inline Recipe draw_recipe(std::uint64_t seed, std::uint64_t number) {
   if (draw.chance(0.15)) options.trim = draw.between(0, 0.3);
   else if (draw.chance(0.3)) options.trim = 0;
   options.threads = draw.one_of<int>({1, 2, 3, 7});
-  options.memory_bytes = draw.chance(0.9) ? 0 : draw.one_of<std::size_t>({1 << 20, 1 << 24, 1 << 27});
+  if (!draw.chance(0.8)) options.memory_bytes = draw.one_of<std::size_t>({0, 1 << 20, 1 << 24, 1 << 27});
   options.backend = draw.chance(0.9) ? "auto" : "reference";
   options.keep_points = draw.chance(0.8);
   options.seed = draw.integer(1, 1000);
@@ -119,7 +119,7 @@ inline std::string describe(const Recipe& recipe) {
   add(o.max_passes > 0, "max_passes", o.max_passes);
   add(o.components.has_value(), "components", o.components.value_or(0));
   add(o.trim.has_value(), "trim", o.trim.value_or(0));
-  add(o.memory_bytes > 0, "memory_bytes", o.memory_bytes);
+  add(o.memory_bytes.has_value(), "memory_bytes", o.memory_bytes.value_or(0));
   add(o.beta0.has_value(), "beta0", o.beta0.value_or(0));
   add(!o.beta0_cap.has_value(), "beta0_cap", "none");
   add(o.beta_max.has_value(), "beta_max", o.beta_max.value_or(0));

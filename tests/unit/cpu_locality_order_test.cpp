@@ -64,7 +64,9 @@ TEST(LocalityOrder, ARowBeyondAllMeasureSharesNoPanel) {
     for (std::size_t p = 0; p + 1 < order.first_row.size(); ++p) {
       const std::size_t size = order.first_row[p + 1] - order.first_row[p];
       for (std::size_t i = order.first_row[p]; i < order.first_row[p + 1]; ++i)
-        if (order.order[i] == 17) EXPECT_EQ(size, 1u);
+        if (order.order[i] == 17) {
+          EXPECT_EQ(size, 1u);
+        }
     }
   }
 }

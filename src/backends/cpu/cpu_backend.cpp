@@ -32,7 +32,8 @@ struct Pieces {
 template <class T>
 class Core {
  public:
-  Core(const cpu::TileKernels<T>& kernels, Team& team) : kernels_(kernels), team_(team), runner_(kernels, team) {}
+  Core(const cpu::TileKernels<T>& kernels, Team& team, std::optional<std::size_t> keep_bytes)
+      : kernels_(kernels), team_(team), keeps_(keep_bytes.has_value()), runner_(kernels, team, keep_bytes.value_or(0)) {}
 
   void xgemm(double beta, const CpuPoints<T>& x, const CpuPoints<T>& z, bool symmetric, Columns w, Columns y, Watch* watch,
              std::optional<Precision> enough) {
@@ -46,8 +47,11 @@ class Core {
 
   cpu::Coding coding(double beta, const CpuPoints<T>& x, const CpuPoints<T>& z, std::optional<Precision> enough) const {
     const double own = traits(x.precision()).row_error, permitted = enough ? std::max(own, traits(*enough).row_error) : own;
-    return cpu::coding_for(kernels_.few, bounds(beta, x, z), permitted);
+    const bool kept = keeps_ && &x == &z && cpu::kept_as_a_rule(x.rows(), x.dimension(), sizeof(T));
+    return cpu::coding_for(kept ? cpu::Numbers::floats : kernels_.few, bounds(beta, x, z), permitted);
   }
+
+  void release_tiles() { runner_.release_tiles(); }  // the other arithmetic is used now: the memory is for its own
 
   double low_precision_error(double beta, const CpuPoints<T>& x, Precision enough) const {
     return cpu::coding_error(coding(beta, x, x, enough), bounds(beta, x, x), static_cast<double>(x.rows()));
@@ -131,8 +135,10 @@ class Core {
   Packed packed(double beta, const CpuPoints<T>& x, const CpuPoints<T>& z, std::optional<Precision> enough) {
     if (const cpu::Coding few = coding(beta, x, z, enough); few.numbers != cpu::Numbers::floats)
       return {x.packed(beta, few, team_), z.packed(beta, few, team_)};
-    const bool local = x.wants_local(beta) || z.wants_local(beta);
-    return {x.packed(beta, local, team_), z.packed(beta, local, team_)};
+    const double reference =
+        keeps_ && &x == &z && x.dimension() >= cpu::columns_worth_keeping ? cpu::reference_beta(x, beta) : beta;
+    const bool local = x.wants_local(reference) || z.wants_local(reference);
+    return {x.packed(beta, reference, local, team_), z.packed(beta, reference, local, team_)};
   }
 
   template <class F>
@@ -151,6 +157,7 @@ class Core {
 
   const cpu::TileKernels<T>& kernels_;
   Team& team_;
+  bool keeps_;
   cpu::PassRunner<T> runner_;
   std::vector<double> partial_;
   AlignedBuffer<T> coefficients_;
@@ -158,8 +165,12 @@ class Core {
 
 class CpuBackend final : public Backend {
  public:
-  CpuBackend(const cpu::ChosenKernels& kernels, int threads)
-      : isa_(kernels.isa), team_(threads), single_(*kernels.f32, team_), double_(*kernels.f64, team_) {}
+  CpuBackend(const cpu::ChosenKernels& kernels, int threads, std::optional<std::size_t> keep_bytes)
+      : isa_(kernels.isa),
+        keep_bytes_(keep_bytes.value_or(0)),
+        team_(threads),
+        single_(*kernels.f32, team_, keep_bytes),
+        double_(*kernels.f64, team_, keep_bytes) {}
 
   std::string description() const override {
     return "cpu " + isa_ + ", " + std::to_string(team_.threads()) + (team_.threads() == 1 ? " thread" : " threads");
@@ -186,9 +197,15 @@ class CpuBackend final : public Backend {
     if (own.wide_panels || own.row_error >= looser.row_error) return 0;
     return single_.low_precision_error(beta, as<float>(x), enough);
   }
+  Kept kept(std::size_t rows, std::size_t dimension, Precision precision) const override {
+    if (dimension < cpu::columns_worth_keeping) return {};
+    const double all = cpu::bytes_of_all_tiles(rows, traits(precision).wide_panels ? sizeof(double) : sizeof(float));
+    const double bytes = std::min(all, static_cast<double>(keep_bytes_));
+    return {bytes / all, bytes};
+  }
   void mass(double beta, const Points& x, Columns y, Watch* watch) override {
-    if (is_double(y)) double_.mass(beta, as<double>(x), y, watch);
-    else single_.mass(beta, as<float>(x), y, watch);
+    if (is_double(y)) single_.release_tiles(), double_.mass(beta, as<double>(x), y, watch);
+    else double_.release_tiles(), single_.mass(beta, as<float>(x), y, watch);
   }
   Eigen::MatrixXd gram(Columns a, Columns b) override { return is_double(a) ? double_.gram(a, b) : single_.gram(a, b); }
   void combine(Columns a, const Eigen::MatrixXd& s, Columns y, bool accumulate) override {
@@ -223,6 +240,7 @@ class CpuBackend final : public Backend {
   }
 
   std::string isa_;
+  std::size_t keep_bytes_;
   Team team_;
   Core<float> single_;
   Core<double> double_;
@@ -230,8 +248,8 @@ class CpuBackend final : public Backend {
 
 }  // namespace
 
-std::unique_ptr<Backend> make_cpu_backend(const std::string& isa, int threads) {
-  return std::make_unique<CpuBackend>(cpu::choose_kernels(isa), threads);
+std::unique_ptr<Backend> make_cpu_backend(const std::string& isa, int threads, std::optional<std::size_t> keep_bytes) {
+  return std::make_unique<CpuBackend>(cpu::choose_kernels(isa), threads, keep_bytes);
 }
 
 std::vector<std::string> cpu_instruction_sets() { return cpu::available_instruction_sets(); }

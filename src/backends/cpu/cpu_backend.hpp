@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,7 +10,7 @@
 
 namespace fd {
 
-std::unique_ptr<Backend> make_cpu_backend(const std::string& isa, int threads);
+std::unique_ptr<Backend> make_cpu_backend(const std::string& isa, int threads, std::optional<std::size_t> keep_bytes);
 std::vector<std::string> cpu_instruction_sets();
 
 }  // namespace fd

@@ -93,14 +93,27 @@ double CpuPoints<T>::coordinate(double beta) const {
 }
 
 template <class T>
-const PackedPoints<T>& CpuPoints<T>::packed(double beta, bool need_local, Team& team) const {
+const PackedPoints<T>& CpuPoints<T>::packed(double beta, double reference, bool local, Team& team) const {
   // squared distances between panels are sums of squares in T
-  if (constexpr double largest = is_wide<T> ? 1e153 : 1e18; !(norm(beta) <= largest))
+  if (constexpr double largest = is_wide<T> ? 1e153 : 1e18; !(norm(reference) <= largest))
     throw Error(Failure::input, "the points are too far apart for this bandwidth: scaled distances overflow",
                 "remove rows far from all others, or give a smaller beta");
-  const bool local = need_local || wants_local(beta);
-  if (packed_beta_ == beta && packed_.local == local) return packed_;
   PackedPoints<T>& to = packed_;
+  const bool anew = packed_reference_ != reference || packed_.local != local;
+  if (anew) pack(reference, local, team);
+  if (anew || packed_beta_ != beta) {
+    to.multiple = beta / reference;
+    for (std::size_t i = 0; i < panels_ * panel_rows; ++i)
+      to.factor[i] = local ? 1 : std::exp2(-0.5 * to.multiple * to.square[i]);
+    packed_beta_ = beta;
+  }
+  return to;
+}
+
+template <class T>
+void CpuPoints<T>::pack(double reference, bool local, Team& team) const {
+  PackedPoints<T>& to = packed_;
+  packed_reference_ = -1;  // until all is done
   to.rows = rows_;
   to.panels = panels_;
   to.dimension = dimension_;
@@ -108,11 +121,12 @@ const PackedPoints<T>& CpuPoints<T>::packed(double beta, bool need_local, Team& 
   to.x.at_least(panels_ * dimension_ * panel_rows);
   if (local) to.low.at_least(panels_ * dimension_ * panel_rows), to.half.at_least(panels_ * panel_rows);
   to.factor.at_least(panels_ * panel_rows);
+  to.square.at_least(panels_ * panel_rows);
   to.centre.at_least(panels_ * dimension_);
   to.exact_centre = centre_.data();
   to.first_row = first_row_.data();
   to.radius.at_least(panels_);
-  const double scale = to.scale = Gaussian::point_scale(beta);
+  const double scale = to.scale = Gaussian::point_scale(reference);
   team.run(panels_, [&](std::size_t p, int) {
     const double* from = offset_.data() + p * dimension_ * panel_rows;
     const double* centre = centre_.data() + p * dimension_;
@@ -139,13 +153,13 @@ const PackedPoints<T>& CpuPoints<T>::packed(double beta, bool need_local, Team& 
     double widest = 0;
     for (std::size_t r = 0; r < panel_rows; ++r) {
       if (local) to.half[p * panel_rows + r] = static_cast<T>(-0.5 * square[r]);
-      to.factor[p * panel_rows + r] = local ? 1 : std::exp2(-0.5 * square[r]);
+      to.square[p * panel_rows + r] = square[r];
       widest = std::max(widest, spread[r]);
     }
     to.radius[p] = static_cast<T>(std::sqrt(widest) * (1 + 1e-5));
   });
-  packed_beta_ = beta;
-  return packed_;
+  to.packing = std::make_shared<int>();
+  packed_reference_ = reference;
 }
 
 template class CpuPoints<float>;

@@ -1,5 +1,7 @@
 // Points as the tile kernels read them: panels of 48 rows in locality order, each [dimension][48], scaled for one bandwidth.
 //
+// The scale may be that of a larger bandwidth: exponents are then multiplied by the ratio of the two, and do for many bandwidths.
+//
 // Every panel has a centre. With one global centre (all zero) tiles need no shift; where beta |x|^2 is so large that the expanded
 // form would lose digits, panels keep coordinates relative to their own centre and a tile moves its column panel to the centre of
 // its row panel. Which of the two holds for a whole pass is decided when the points are packed.
@@ -25,15 +27,19 @@ template <class T>
 struct PackedPoints {
   std::size_t rows = 0, panels = 0, dimension = 0;
   bool local = false;  // coordinates are relative to the panel's own centre
+  // Exponents are made of points scaled for a bandwidth no smaller than that of the pass, which is `multiple` of it, at most 1.
+  double multiple = 1;
+  std::shared_ptr<const int> packing;  // another one whenever points have been packed anew
   Coding coding;
   const std::size_t* first_row =
       nullptr;            // [panels + 1]: the rows of panel p are first_row[p] … first_row[p + 1] - 1, at most 48
   AlignedBuffer<T> x;     // [panel][dimension][48]; places without a row are zero
   AlignedBuffer<T> low;   // local only: what rounding took from x, same layout
   AlignedBuffer<T> half;  // local only, [panel][48]: -|x|^2 / 2 of the rounded x
-  // [panel][48]: 2^(-|x|^2/2), which weights and sums take and entries lack; 1 where panels are local
+  // [panel][48]: 2^(-|x|^2/2) at the bandwidth of the pass, which weights and sums take and entries lack; 1 where panels are local
   AlignedBuffer<double> factor;
-  AlignedBuffer<T> centre;  // [panel][dimension]: where the panel's points lie (scaled), for bounds
+  AlignedBuffer<double> square;  // [panel][48]: |x|^2
+  AlignedBuffer<T> centre;       // [panel][dimension]: where the panel's points lie (scaled), for bounds
   const double* exact_centre =
       nullptr;  // [panel][dimension], before scaling: the difference of two is exact, far from the origin too
   double scale = 1;
@@ -53,14 +59,16 @@ class CpuPoints final : public Points {
   Precision precision() const override { return precision_; }
   const std::vector<std::size_t>& order() const { return order_; }  // order()[i]: the source's row at place i
 
-  // Packed for a bandwidth; the last packing is kept. `need_local` asks for local centres whatever the norms.
-  const PackedPoints<T>& packed(double beta, bool need_local, Team& team) const;
+  // Packed for a bandwidth, scaled for `reference`, which is no smaller; the last packing is kept. `local`: with local centres.
+  const PackedPoints<T>& packed(double beta, double reference, bool local, Team& team) const;
   bool wants_local(double beta) const;
   const PackedPoints<T>& packed(double beta, Coding coding, Team& team) const;  // in few bits
   double norm(double beta) const;                                               // no row's is larger, scaled for this bandwidth
   double coordinate(double beta) const;                                         // and no coordinate
 
  private:
+  void pack(double reference, bool local, Team& team) const;
+
   std::size_t rows_, dimension_, panels_ = 0;
   Precision precision_;
   std::vector<std::size_t> order_, first_row_;
@@ -70,7 +78,7 @@ class CpuPoints final : public Points {
   double largest_square_ = 0;        // of |x|, over all rows
   double largest_coordinate_ = 0;
   mutable PackedPoints<T> packed_, low_precision_;
-  mutable double packed_beta_ = -1, low_precision_beta_ = -1;
+  mutable double packed_beta_ = -1, packed_reference_ = -1, low_precision_beta_ = -1;
 };
 
 }  // namespace fd::cpu

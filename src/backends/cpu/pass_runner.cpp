@@ -81,7 +81,7 @@ void PassRunner<T>::play(const Pass<T>& pass, Watch* watch) {
     team_.run(
         rows.blocks(),
         [&](std::size_t b, int worker) {
-          kernels_.tiles(full, rows.block(b), {0, pass.z->panels}, scratch(worker));
+          kernels_.tiles(full, rows.block(b), {0, pass.z->panels}, {}, scratch(worker));
           done.fetch_add(1, std::memory_order_relaxed);
         },
         poll, most);
@@ -98,13 +98,15 @@ void PassRunner<T>::play(const Pass<T>& pass, Watch* watch) {
   };
   total = rows.tasks();
   turns_.restart(rows.blocks());
+  const bool keep = worth_keeping(*pass.x);
+  if (keep) store_.begin(*pass.x, rows);
   team_.run(
       total,
       [&](std::size_t index, int worker) {
         const Schedule::Task task = rows.task(index);
         turns_.take(task, [&] {
           const PanelRange a = rows.block(task.first), b = rows.block(task.second);
-          const auto work = [&] { kernels_.tiles(full, a, b, scratch(worker)); };
+          const auto work = [&] { kernels_.tiles(full, a, b, keep ? store_.shelf(index) : Shelf<T>{}, scratch(worker)); };
           times == nullptr ? work() : times->time(worker, pairs_of(a, b), work);
         });
         done.fetch_add(1, std::memory_order_relaxed);

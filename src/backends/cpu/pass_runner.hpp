@@ -6,6 +6,7 @@
 
 #include "backends/cpu/schedule.hpp"
 #include "backends/cpu/tile_pass.hpp"
+#include "backends/cpu/tile_store.hpp"
 #include "backends/host_panel.hpp"
 #include "base/team.hpp"
 #include "device/watch.hpp"
@@ -15,13 +16,16 @@ namespace fd::cpu {
 template <class T>
 class PassRunner {
  public:
-  PassRunner(const TileKernels<T>& kernels, Team& team)
-      : kernels_(kernels), team_(team), scratch_(static_cast<std::size_t>(team.threads())) {}
+  // `keep_bytes`: memory for tiles that are kept from pass to pass.
+  PassRunner(const TileKernels<T>& kernels, Team& team, std::size_t keep_bytes)
+      : kernels_(kernels), team_(team), store_(keep_bytes), scratch_(static_cast<std::size_t>(team.threads())) {}
 
   // Y = K(X, Z) W; symmetric (z is x): Y = (K - I) W, each pair evaluated once.
   void product(const PackedPoints<T>& x, const PackedPoints<T>& z, bool symmetric, HostColumns<T> w, HostColumns<T> y,
                Watch* watch);
   void mass(const PackedPoints<T>& x, HostColumns<T> y, Watch* watch);
+
+  void release_tiles() { store_.release(); }
 
   Scratch<T>& scratch(int worker) { return scratch_[static_cast<std::size_t>(worker)]; }
 
@@ -33,6 +37,7 @@ class PassRunner {
 
   const TileKernels<T>& kernels_;
   Team& team_;
+  TileStore<T> store_;
   std::vector<Scratch<T>> scratch_;
   AlignedBuffer<T> weights_;
   AlignedBuffer<double> sums_;

@@ -47,7 +47,7 @@ void pack_groups(const T* panel, std::size_t dimension, T* groups) {
 }
 
 // How a tile keeps the promise (accuracy.hpp). In `factored`, `fixed` and `split` a_i and a_j are left to weights and sums.
-enum class Form { skip, factored, fixed, split, expanded, difference, exact };
+enum class Form { factored, fixed, split, expanded, difference, exact };
 
 // t + x_0 y_0 + x_1 y_1 for pairs of 16-bit numbers in the bits of floats.
 template <class V, class I>
@@ -163,11 +163,14 @@ void factored_exponents(const T* row_panel, ColumnPanel<T> columns, std::size_t 
   }
 }
 
-template <Form kForm, class T>
-HWY_NOINLINE void exp2_tile(T* tile, [[maybe_unused]] int fraction_bits) {
-  constexpr std::size_t count = panel_rows * panel_rows;
-  if constexpr (kForm == Form::fixed) exp2_fixed(tile, count, fraction_bits - Exp2<float>::mantissa_bits);
-  else exp2_vectors<kForm != Form::factored>(tile, tile, count);
+// Entries of a tile from its exponents; kClamp: where these may be far below what a power of two can have.
+template <bool kClamp, class T>
+HWY_NOINLINE void exp2_tile(const T* exponents, T multiple, T* tile) {
+  exp2_vectors<kClamp>(exponents, multiple, tile, tile_entries);
+}
+template <class T>
+HWY_NOINLINE void exp2_tile_fixed(T* tile, int fraction_bits) {
+  exp2_fixed(tile, tile_entries, fraction_bits - Exp2<float>::mantissa_bits);
 }
 
 template <class T>
@@ -185,6 +188,16 @@ HWY_INLINE T squared_distance(const T* HWY_RESTRICT a, const T* HWY_RESTRICT b, 
   return squared;
 }
 
+// Whether all entries of a tile underflow, from balls around its two panels: no pair is closer than `apart`.
+template <class T>
+bool underflows(const Pass<T>& pass, std::size_t p, std::size_t q) {
+  const PackedPoints<T>&x = *pass.x, &z = *pass.z;
+  if (!x.local) return false;
+  const T squared = squared_distance(x.centre.data() + p * x.dimension, z.centre.data() + q * x.dimension, x.dimension);
+  const T apart = std::sqrt(squared) * static_cast<T>(1 - 1e-4) - (x.radius[p] + z.radius[q]);
+  return apart > 0 && apart * apart * static_cast<T>(0.5 * x.multiple) > -Exp2<T>::lowest;
+}
+
 // Decides how a tile keeps the promise, and moves the column panel to the row panel's centre where that is needed.
 template <class T>
 Form prepare(const Pass<T>& pass, std::size_t p, std::size_t q, const T* packed_columns, Scratch<T>& scratch,
@@ -198,12 +211,6 @@ Form prepare(const Pass<T>& pass, std::size_t p, std::size_t q, const T* packed_
     return x.coding.numbers == Numbers::fixed ? Form::fixed : x.coding.numbers == Numbers::split ? Form::split : Form::factored;
   }
   columns = {z.panel(q), z.half.data() + q * panel_rows, z.low_panel(q), 1, false};
-  const T* from = x.centre.data() + p * dimension;
-  const T* to = z.centre.data() + q * dimension;
-  const T squared = squared_distance(from, to, dimension);
-  // balls around two panels: no pair is closer than `apart`
-  const T apart = std::sqrt(squared) * static_cast<T>(1 - 1e-4) - (x.radius[p] + z.radius[q]);
-  if (apart > 0 && apart * apart * static_cast<T>(0.5) > -Exp2<T>::lowest) return Form::skip;
 
   // entries that matter lie within sqrt(2 relevant) of a row, so within radius + that of the centre
   const double radius = static_cast<double>(x.radius[p]), reach = radius + std::sqrt(2 * Accuracy<T>::relevant);
@@ -244,31 +251,39 @@ Form prepare(const Pass<T>& pass, std::size_t p, std::size_t q, const T* packed_
   return form;
 }
 
-// tile[j][i]: the entries; a diagonal tile of a symmetric pass gets zeros on its diagonal.
+// tile[j][i]: the exponents, at the bandwidth that points are scaled for.
 template <class T>
-void fill_tile(const Pass<T>& pass, std::size_t p, std::size_t q, Form form, ColumnPanel<T> columns, T* tile) {
+void fill_exponents(const Pass<T>& pass, std::size_t p, Form form, ColumnPanel<T> columns, T* tile) {
   const PackedPoints<T>& x = *pass.x;
   if (form == Form::factored) {
     auto fill = columns.packed ? factored_exponents<true, T> : factored_exponents<false, T>;
     fill(x.panel(p), columns, x.dimension, tile);
-    exp2_tile<Form::factored>(tile, 0);
   } else if (form == Form::fixed) {
     if constexpr (has_fixed_point<T>) {
       auto fill = columns.packed ? exponents<Form::fixed, true, false, T> : exponents<Form::fixed, false, false, T>;
       fill(x.panel(p), x.panel(p), x.panel(p), columns, x.dimension, tile);
-      exp2_tile<Form::fixed>(tile, x.coding.fraction_bits);
     }
   } else if (form == Form::split) {
     if constexpr (has_fixed_point<T>) {
       amx::exponents(columns.x, x.panel(p) + x.dimension / 2 * panel_rows, x.dimension / amx::chunk, tile);
-      exp2_tile<Form::factored>(tile, 0);
     }
   } else {
     auto fill = form == Form::exact        ? exponents<Form::exact, false, false, T>
                 : form == Form::difference ? exponents<Form::difference, false, false, T>
                                            : exponents<Form::expanded, false, false, T>;
     fill(x.panel(p), x.half.data() + p * panel_rows, x.low_panel(p), columns, x.dimension, tile);
-    exp2_tile<Form::expanded>(tile, 0);
+  }
+}
+
+// tile[j][i]: the entries; a diagonal tile of a symmetric pass gets zeros on its diagonal.
+template <class T>
+void fill_entries(const Pass<T>& pass, std::size_t p, std::size_t q, const T* exponents, T* tile) {
+  const PackedPoints<T>& x = *pass.x;
+  if (x.coding.numbers == Numbers::fixed) {
+    if constexpr (has_fixed_point<T>) exp2_tile_fixed(tile, x.coding.fraction_bits);
+  } else {
+    auto exp2 = x.local ? exp2_tile<true, T> : exp2_tile<false, T>;
+    exp2(exponents, static_cast<T>(x.multiple), tile);
   }
   if (pass.symmetric && p == q)
     for (std::size_t r = 0; r < panel_rows; ++r) tile[r * panel_rows + r] = 0;

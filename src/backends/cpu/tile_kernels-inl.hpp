@@ -85,12 +85,12 @@ TileEpilogue<T> choose_epilogue(const Pass<T>& pass) {
 constexpr std::size_t packed_from = 400, packed_rows = 4;  // bytes of a row; panels
 
 template <class T>
-void tiles(const Pass<T>& pass, PanelRange rows, PanelRange columns, Scratch<T>& scratch) {
+void tiles(const Pass<T>& pass, PanelRange rows, PanelRange columns, Shelf<T> shelf, Scratch<T>& scratch) {
   constexpr std::size_t lanes = lanes_of<T>();
   const bool is_wide = pass.epilogue == Epilogue::wide, diagonal_block = pass.symmetric && rows.first == columns.first;
   const std::size_t column_size = panel_rows * pass.stride * (is_wide ? 1 : lanes);  // of one panel's column sums
   const std::size_t row_size = panel_rows * pass.stride;
-  scratch.tile.at_least(panel_rows * panel_rows);
+  scratch.tile.at_least(tile_entries);
   scratch.moved.at_least((2 * pass.x->dimension + 1) * panel_rows);
   scratch.row_sums.at_least(row_size);
   scratch.column_sums.at_least(chunk_panels * column_size);
@@ -98,10 +98,12 @@ void tiles(const Pass<T>& pass, PanelRange rows, PanelRange columns, Scratch<T>&
   const bool split = pass.x->coding.numbers == Numbers::split;
   if (split) amx::begin();
   const std::size_t panel_size = panel_rows * pass.x->dimension;
-  const bool pack =
-      !pass.z->local && !split && pass.x->dimension * sizeof(T) >= packed_from && rows.last - rows.first >= packed_rows;
+  const bool all_kept = shelf.tiles > 0 && std::find(shelf.made, shelf.made + shelf.tiles, 0) == shelf.made + shelf.tiles;
+  const bool pack = !all_kept && !pass.z->local && !split && pass.x->dimension * sizeof(T) >= packed_from &&
+                    rows.last - rows.first >= packed_rows;
   if (pack) scratch.groups.at_least(chunk_panels * panel_size);
 
+  std::size_t index = 0;  // of the tile in the task
   for (std::size_t first = columns.first; first < columns.last; first += chunk_panels) {
     const std::size_t last = std::min(columns.last, first + chunk_panels);
     if (pass.symmetric) std::memset(scratch.column_sums.data(), 0, (last - first) * column_size * sizeof(T));
@@ -111,11 +113,17 @@ void tiles(const Pass<T>& pass, PanelRange rows, PanelRange columns, Scratch<T>&
     for (std::size_t p = rows.first; p < (diagonal_block ? last : rows.last); ++p) {
       std::memset(scratch.row_sums.data(), 0, row_size * sizeof(T));
       bool any = false;
-      for (std::size_t q = diagonal_block ? std::max(first, p) : first; q < last; ++q) {
-        ColumnPanel<T> column;
-        const Form form = prepare(pass, p, q, pack ? scratch.groups.data() + (q - first) * panel_size : nullptr, scratch, column);
-        if (form == Form::skip) continue;
-        fill_tile(pass, p, q, form, column, scratch.tile.data());
+      for (std::size_t q = diagonal_block ? std::max(first, p) : first; q < last; ++q, ++index) {
+        if (underflows(pass, p, q)) continue;
+        T* const exponents = shelf.tiles > 0 ? shelf.exponents + index * tile_entries : scratch.tile.data();
+        if (shelf.tiles == 0 || shelf.made[index] == 0) {
+          ColumnPanel<T> column;
+          const Form form =
+              prepare(pass, p, q, pack ? scratch.groups.data() + (q - first) * panel_size : nullptr, scratch, column);
+          fill_exponents(pass, p, form, column, exponents);
+          if (shelf.tiles > 0) shelf.made[index] = 1;
+        }
+        fill_entries(pass, p, q, exponents, scratch.tile.data());
         epilogue(pass, p, q, first, scratch);
         any = true;
       }
@@ -196,10 +204,10 @@ template <bool kClamp, class T>
 void exp2_array(const T* t, T* e, std::size_t count) {
   constexpr std::size_t size = exp2_group * lanes_of<T>();
   const std::size_t whole = count / size * size;
-  exp2_vectors<kClamp>(t, e, whole);
+  exp2_vectors<kClamp>(t, T{1}, e, whole);
   HWY_ALIGN T last[size] = {};
   std::memcpy(last, t + whole, (count - whole) * sizeof(T));
-  exp2_vectors<kClamp>(last, last, size);
+  exp2_vectors<kClamp>(last, T{1}, last, size);
   std::memcpy(e + whole, last, (count - whole) * sizeof(T));
 }
 

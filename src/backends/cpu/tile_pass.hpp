@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,16 @@ struct Scratch {
   AlignedBuffer<double> wide;  // of Gram sums
 };
 
+inline constexpr std::size_t tile_entries = panel_rows * panel_rows;
+
+// Where the exponents of a task's tiles are kept (tile_store.hpp), in the order in which it visits them; none: they are not.
+template <class T>
+struct Shelf {
+  T* exponents = nullptr;        // [tile][48 × 48]
+  std::uint8_t* made = nullptr;  // [tile]
+  std::size_t tiles = 0;
+};
+
 inline constexpr std::size_t chunk_panels = 4;  // column panels whose sums stay in cache while row panels pass by
 
 // A range of panels.
@@ -66,7 +77,7 @@ struct TileKernels {
   Numbers few;              // the few bits that `tiles` takes points in; floats: none
   std::size_t narrow_most;  // widest pass of the narrow epilogue: 1, 4 or 8; it takes 1, 2, 3, 4 and 8 columns
   // All tiles of rows × columns; rows == columns means a diagonal block of a symmetric pass.
-  void (*tiles)(const Pass<T>& pass, PanelRange rows, PanelRange columns, Scratch<T>& scratch);
+  void (*tiles)(const Pass<T>& pass, PanelRange rows, PanelRange columns, Shelf<T> shelf, Scratch<T>& scratch);
   // G += A^T B over `rows` rows; g is na × nb, row-major.
   void (*gram)(const T* a, std::size_t lda, std::size_t na, const T* b, std::size_t ldb, std::size_t nb, std::size_t rows,
                double* g, Scratch<T>& scratch);

@@ -61,12 +61,12 @@ constexpr std::size_t lanes_of() {
   return hn::MaxLanes(Tag<T>());
 }
 
-// 2^t of `count` values, whole groups of three vectors, for t that a power of two in T can have; kClamp: however far below. A loop of its own, so that
-// the constants stay in registers; stage by stage over a group, so that the latency of Horner's rule is hidden and not left to a
+// e = 2^(multiple t) of `count` values, whole groups of three vectors, for exponents that a power of two in T can have; kClamp: however far
+// below. A loop of its own, so that the constants stay in registers; stage by stage over a group, so that the latency of Horner's rule is hidden and not left to a
 // scheduler that cannot look that far ahead.
 constexpr int exp2_group = 3;
 template <bool kClamp, class T>
-HWY_INLINE void exp2_vectors(const T* t, T* e, std::size_t count) {
+HWY_INLINE void exp2_vectors(const T* t, T multiple, T* e, std::size_t count) {
   using E = Exp2<T>;
   using V = hn::Vec<Tag<T>>;
   const Tag<T> d;
@@ -74,16 +74,16 @@ HWY_INLINE void exp2_vectors(const T* t, T* e, std::size_t count) {
   constexpr std::size_t lanes = lanes_of<T>();
   constexpr int group = exp2_group;
   const volatile T opaque = E::magic;  // of a known constant compilers make a second one, -magic, and then lack a register
-  const V magic = hn::Set(d, opaque);
+  const V magic = hn::Set(d, opaque), times = hn::Set(d, multiple), lowest = hn::Set(d, E::lowest / multiple);
   V x[group], power[group], p[group];
   for (std::size_t at = 0; at < count; at += group * lanes) {
     FD_UNROLL for (int g = 0; g < group; ++g) x[g] = hn::LoadU(d, t + at + g * lanes);
     if constexpr (kClamp) {
-      FD_UNROLL for (int g = 0; g < group; ++g) x[g] = hn::Max(x[g], hn::Set(d, E::lowest));
+      FD_UNROLL for (int g = 0; g < group; ++g) x[g] = hn::Max(x[g], lowest);
     }
-    FD_UNROLL for (int g = 0; g < group; ++g) power[g] = hn::Add(x[g], magic);
+    FD_UNROLL for (int g = 0; g < group; ++g) power[g] = hn::MulAdd(x[g], times, magic);
     FD_UNROLL for (int g = 0; g < group; ++g) p[g] = hn::Sub(power[g], magic);
-    FD_UNROLL for (int g = 0; g < group; ++g) x[g] = hn::Sub(x[g], p[g]);
+    FD_UNROLL for (int g = 0; g < group; ++g) x[g] = hn::MulSub(x[g], times, p[g]);
     FD_UNROLL for (int g = 0; g < group; ++g) power[g] =
         hn::BitCast(d, hn::ShiftLeft<E::mantissa_bits>(hn::BitCast(integers, power[g])));
     FD_UNROLL for (int g = 0; g < group; ++g) p[g] =

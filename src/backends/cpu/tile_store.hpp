@@ -1,0 +1,104 @@
+// Exponents of tiles, kept from pass to pass: x_i.x_j does not depend on the pass, and on the bandwidth by a factor alone, which exp2 takes
+// with its first multiply-add. A tile is made by the first pass that needs it and read by all others; what there is no room for is made
+// anew each time, by the same arithmetic: results are the same bits whatever is kept.
+//
+// One store serves the points that were used last: those of another packing take the memory over. A task's tiles lie together, in the order
+// in which the task visits them, and tasks have room in the order of the schedule.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <flashdiffusion/error.hpp>
+
+#include "backends/cpu/packed_points.hpp"
+#include "backends/cpu/schedule.hpp"
+#include "backends/cpu/tile_pass.hpp"
+#include "base/aligned_buffer.hpp"
+
+namespace fd::cpu {
+
+// From this many columns on reading a tile back is clearly quicker than making it.
+inline constexpr std::size_t columns_worth_keeping = 24;
+
+template <class T>
+bool worth_keeping(const PackedPoints<T>& points) {
+  return points.coding.numbers == Numbers::floats && points.dimension >= columns_worth_keeping;
+}
+
+// Whether tiles of low precision have no use: those of this many points are kept where memory is not scarce, and then cost the same. A rule that
+// does not look at the memory there is, for the bits of a result depend on it.
+inline bool kept_as_a_rule(std::size_t rows, std::size_t columns, std::size_t bytes_a_value) {
+  constexpr double most_bytes = 4.3e9;
+  const double n = static_cast<double>(rows);
+  return columns >= columns_worth_keeping && 0.5 * n * n * static_cast<double>(bytes_a_value) <= most_bytes;
+}
+
+inline double bytes_of_all_tiles(std::size_t rows, std::size_t bytes_a_value) {
+  const double panels = std::ceil(static_cast<double>(rows) / static_cast<double>(panel_rows));
+  return 0.5 * panels * (panels + 1) * static_cast<double>(tile_entries * bytes_a_value + 1);
+}
+
+// What points are scaled for where tiles may be kept: the next power of 4, so that one set of tiles does for many bandwidths, or of as much
+// as leaves the points their global centre.
+template <class T>
+double reference_beta(const CpuPoints<T>& points, double beta) {
+  const auto next = [&](double octaves) { return std::exp2(octaves * std::ceil(std::log2(beta) / octaves)); };
+  if (points.wants_local(beta)) return next(2);
+  for (const double octaves : {2.0, 1.0, 0.5, 0.25})
+    if (!points.wants_local(next(octaves))) return next(octaves);
+  return beta;
+}
+
+template <class T>
+class TileStore {
+ public:
+  explicit TileStore(std::size_t bytes) : most_(bytes / (tile_entries * sizeof(T) + 1)) {}
+
+  void begin(const PackedPoints<T>& points, const Schedule& schedule) {
+    if (most_ == 0 || packing_ == points.packing) return;
+    packing_ = points.packing;
+    first_.assign(1, 0);
+    for (std::size_t index = 0; index < schedule.tasks(); ++index)
+      first_.push_back(first_.back() + tiles_of(schedule, schedule.task(index)));
+    const std::size_t tiles = std::min(most_, first_.back());
+    made_.assign(tiles, 0);
+    try {
+      exponents_.at_least(tiles * tile_entries);
+    } catch (const Error&) {  // the memory was not there after all: nothing is kept
+      most_ = 0;
+      made_.clear();
+    }
+  }
+
+  void release() {
+    packing_.reset();
+    made_.clear();
+    exponents_ = {};
+  }
+
+  Shelf<T> shelf(std::size_t task) {
+    if (made_.empty() || first_[task + 1] > made_.size()) return {};
+    return {exponents_.data() + first_[task] * tile_entries, made_.data() + first_[task], first_[task + 1] - first_[task]};
+  }
+
+ private:
+  static std::size_t tiles_of(const Schedule& schedule, const Schedule::Task& task) {
+    if (task.second >= schedule.blocks()) return 0;
+    const PanelRange a = schedule.block(task.first), b = schedule.block(task.second);
+    const std::size_t rows = a.last - a.first, columns = b.last - b.first;
+    return task.first == task.second ? rows * (rows + 1) / 2 : rows * columns;
+  }
+
+  std::size_t most_;  // tiles
+  std::shared_ptr<const int> packing_;
+  std::vector<std::size_t> first_;  // [task]: its first tile
+  AlignedBuffer<T> exponents_;
+  std::vector<std::uint8_t> made_;
+};
+
+}  // namespace fd::cpu

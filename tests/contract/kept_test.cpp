@@ -1,0 +1,94 @@
+// What a back-end keeps of the kernel from pass to pass changes no bit of a result: whatever memory it was offered, whichever bandwidths,
+// widths and points come one after another, on any number of threads.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "contract/every_backend.hpp"
+#include "support/structured_tables.hpp"
+
+namespace fd::test {
+namespace {
+
+class Kept : public testing::TestWithParam<Case> {
+ protected:
+  using Results = std::vector<std::vector<double>>;
+
+  static std::unique_ptr<Points> load(Backend& backend, const Dataset& data) {
+    ViewSource source(PointsView(data.x.data(), data.rows, data.dimension));
+    return backend.load(source, GetParam().precision);
+  }
+
+  static std::vector<double> pass(Backend& backend, const Points& points, double beta, std::size_t columns) {
+    auto in = backend.panel(points.rows(), columns, GetParam().precision),
+         out = backend.panel(points.rows(), columns, GetParam().precision);
+    backend.randomize(*in, 7, 0);
+    if (columns == 2) backend.mass(beta, points, *out, nullptr);
+    else backend.xgemm(beta, points, *in, *out, nullptr);
+    std::vector<double> host(points.rows() * columns);
+    backend.download(&points, *out, host.data());
+    return host;
+  }
+
+  // Two tables in turn; bandwidths that share tiles and some that do not, from where all entries are alike to where most underflow.
+  static Results passes(std::size_t keep_bytes, int threads) {
+    const auto backend = GetParam().make(threads, keep_bytes);
+    const Dataset wide = table_of(250, 40, [](std::size_t i, std::size_t c) { return normal_at(1, 0, i, c); });
+    const Dataset far = table_of(200, 30, [](std::size_t i, std::size_t c) {
+      return normal_at(2, 0, i, c) + (c == 0 ? 30.0 * static_cast<double>(i / 40) : 0.0);
+    });
+    const auto first = load(*backend, wide), second = load(*backend, far);
+    Results results;
+    for (const double beta : {0.01, 0.012, 0.04, 0.012, 0.9})
+      for (const std::size_t columns : {std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{20}})
+        for (const Points* points : {first.get(), second.get()}) {
+          results.push_back(pass(*backend, *points, beta, columns));
+          results.push_back(pass(*backend, *points, beta, columns));
+        }
+    return results;
+  }
+};
+
+TEST_P(Kept, TilesChangeNoBit) {
+  const std::size_t value = traits(GetParam().precision).wide_panels ? 8 : 4, all = 250 * 250 * value;
+  const Results expected = passes(0, 1);
+  for (const std::size_t bytes : {all, all / 4, std::size_t{20000}})
+    for (const int threads : {1, 2, 3})
+      EXPECT_EQ(passes(bytes, threads), expected) << bytes << " bytes, " << threads << " threads";
+}
+
+// One set of tiles does for many bandwidths, and each keeps the promise: rows of K - I, which are sums of positive numbers.
+TEST_P(Kept, TilesKeepThePromiseAtEveryBandwidth) {
+  const Dataset data = table_of(300, 64, [](std::size_t i, std::size_t c) { return normal_at(3, 0, i % 290, c); });
+  const auto tested = GetParam().make(2, 100000000), oracle = make_oracle();
+  ViewSource source(PointsView(data.x.data(), data.rows, data.dimension));
+  const auto points = tested->load(source, GetParam().precision), exact = oracle->load(source, Precision::fp64);
+  for (const double beta : {0.0101, 0.0105, 0.012, 0.0157, 0.02, 0.026, 0.05, 0.3}) {
+    auto sums = tested->panel(data.rows, 2, GetParam().precision), expected = oracle->panel(data.rows, 2, Precision::fp64);
+    tested->mass(beta, *points, *sums, nullptr);
+    oracle->mass(beta, *exact, *expected, nullptr);
+    std::vector<double> host(2 * data.rows), right(2 * data.rows);
+    tested->download(points.get(), *sums, host.data());
+    oracle->download(exact.get(), *expected, right.data());
+    for (std::size_t i = 0; i < data.rows; ++i)
+      EXPECT_NEAR(host[2 * i], right[2 * i], traits(GetParam().precision).row_error * (1 + right[2 * i]))
+          << beta << ", row " << i;
+  }
+}
+
+TEST_P(Kept, AreNoMoreThanWasOffered) {
+  const auto backend = GetParam().make(1, 1000000);
+  for (const std::size_t rows : {std::size_t{100}, std::size_t{100000}}) {
+    const Backend::Kept kept = backend->kept(rows, 100, GetParam().precision);
+    EXPECT_LE(kept.bytes, 1000000);
+    EXPECT_LE(kept.share, 1);
+    EXPECT_GE(kept.share, 0);
+  }
+  EXPECT_EQ(GetParam().make(1, 0)->kept(1000, 100, GetParam().precision).bytes, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Everywhere, Kept, testing::ValuesIn(every_backend({Precision::fp64, Precision::fp32, Precision::tf32})),
+                         [](const auto& info) { return info.param.name(); });
+
+}  // namespace
+}  // namespace fd::test
