@@ -63,6 +63,9 @@ void FitArguments::declare(CLI::App& app) {
       ->type_name("T")
       ->capture_default_str()
       ->group(numbers);
+  app.add_flag("--drop-localised", drop_localised,
+               "the K leading modes that do not live on fewer than 8 rows, instead of the K leading ones")
+      ->group(numbers);
   app.add_flag("--no-points", no_points, "leave the points out of the model (transform then needs --points)")->group(numbers);
 
   bandwidth.declare(app);
@@ -159,6 +162,7 @@ Options FitArguments::options() const {
   o.components = components;
   if (trim != "auto") o.trim = parse_number("--trim", trim, "must be a fraction below 0.5, or auto");
   o.seed = seed;
+  o.drop_localised = drop_localised;
   o.keep_points = !no_points;
   check_options(o);
   return o;
@@ -240,6 +244,7 @@ nlohmann::json to_json(const Options& o) {
           {"components", o.components ? nlohmann::json(*o.components) : nlohmann::json("auto")},
           {"seed", o.seed},
           {"trim", o.trim ? nlohmann::json(*o.trim) : nlohmann::json("auto")},
+          {"drop_localised", o.drop_localised},
           {"keep_points", o.keep_points}};
 }
 

@@ -32,7 +32,7 @@ struct FitArguments {
   double alpha = 0.5, tolerance = 1e-5;
   std::string select = "robust", precision = "fp32", backend = "auto", beta0_cap = "0.1", memory, trim = "auto";
   std::optional<double> beta0, beta_max;
-  bool ladder = true, no_points = false;
+  bool ladder = true, no_points = false, drop_localised = false;
   std::size_t threads = 0;
   std::uint64_t seed = 42;
 

@@ -66,6 +66,7 @@ struct Options {
   // Fraction of the rows, the sparsest, left out of the fit and placed by extension. Nothing: the flow (Select::robust) sets aside rows that
   // the others do not resolve where that buys a finer bandwidth, at most 2 in 100; 0: all rows take part.
   std::optional<double> trim;
+  bool drop_localised = false;  // the leading modes that do not live on fewer than 8 rows, instead of the leading ones
   std::uint64_t seed = 42;
   bool keep_points = true;  // the model carries its points (transform needs them)
   Observer* observer = nullptr;

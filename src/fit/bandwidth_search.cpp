@@ -94,16 +94,17 @@ class Search {
 
   // What holds a bandwidth down that sampling would allow: rows that no neighbour resolves, which make modes of their own, and groups of
   // rows far from all others, which make the gap close. Where that is so, rows are set aside on which a walker stays with a probability of
-  // a half, a quarter, an eighth (as many rows as a localised mode has), groups are admitted as components, and the search is made again,
+  // a half, a quarter, an eighth (as many rows as a localised mode has), a sixteenth, groups are admitted as components, and the search is made again,
   // as long as that buys a bandwidth a tenth larger. It goes for the minimum of V: on the way there a broad kernel may give sparse rows
   // modes, which count at the minimum only.
   bool may_set_aside() const { return !options_.trim && options_.select == Select::robust; }
   bool may_admit() const { return !options_.components && options_.select == Select::robust; }
+  std::size_t most_components() const { return 1 + options_.modes / 2; }  // at most half of the modes are those of groups
   static bool held_down(const Step& step) {
     return step.kind == Step::Kind::give_up || step.boundary == "localised" || step.boundary == "precision";
   }
   static constexpr double worth_it = 1.1, much = 1.5;
-  static constexpr double returns[] = {1, 0.5, 0.25, 0.125};
+  static constexpr double returns[] = {1, 0.5, 0.25, 0.125, 0.0625};
 
   void relax(Step& best, FlowRules& rules) {
     if (!held_down(best) || !(may_set_aside() || may_admit())) return;
@@ -114,6 +115,7 @@ class Search {
     for (const double most_return : returns) {
       if (!held_down(best)) break;
       if (most_return > first_return || (most_return < 1 && !may_set_aside())) continue;
+      if (most_return < 1 && most_return > rung_return_) continue;  // a smaller sample had to go further
       current_->set_aside_above(most_return);
       free.select = most_return < 1 ? Select::minimum : rules.select;
       const std::optional<Step> step = admitting_groups(best, free, most_return, most_return < first_return);
@@ -128,14 +130,14 @@ class Search {
     context_.potential.components = rules.potential.components;
     current_->set_aside_above(best_return);
     if (best_return < first_return) gain_ = {current_->size(), beta_of_all, best.beta};
-    most_return_ = best_return;
+    most_return_ = rung_return_ = best_return;
   }
 
   // A search from the best bandwidth so far (made anew, or gone on with), and as long as groups of rows end it, again past them. Nothing
   // where what it finds is not admissible.
   std::optional<Step> admitting_groups(Step step, FlowRules& rules, double most_return, bool anew) {
     std::optional<Step> found;
-    for (;;) {
+    for (int with_groups = 0;;) {
       if (anew) {
         history_.clear();
         // The scale of the variance, and what was found from there, may be that of a few rows: the search starts at that of nearly all.
@@ -151,13 +153,18 @@ class Search {
       Solution solution = current_->solve(step.beta);
       record(solution.probe);
       const Probe probe = solution.probe;
+      if (probe.aside > 0 && with_groups++ < 2 && current_->keep_groups_aside(solution.d, step.beta)) {
+        admit(1, rules);  // these rows may not be set aside: another search
+        anew = true;
+        continue;
+      }
       if (probe.outcome != "resolved" || flow::too_localised(probe, rules)) return found;
       if (step.kind == Step::Kind::accept && (!found || step.beta > worth_it * found->beta)) found = step;
       else return found;
+      const std::size_t more = may_admit() && held_down(step) ? groups(solution) : 0;
       solved_ = Solved{rules.potential.components, most_return, std::move(solution)};
-      const std::size_t more = may_admit() && held_down(step) ? groups(probe) : 0;
-      if (more == 0 || rules.potential.components + more > options_.modes / 2) return found;
-      rules.potential.components += more;
+      if (more == 0 || rules.potential.components + more > most_components()) return found;
+      admit(more, rules);
       current_->keep_groups(rules.potential.components - 1);
       anew = true;
     }
@@ -165,14 +172,54 @@ class Search {
 
   // Eigenvalues next to 1, past the components admitted, with nothing near them below: as many groups of rows, but for those that live on
   // single rows.
-  std::size_t groups(const Probe& probe) const {
-    constexpr double next_to_one = 1e-4, clearly_below = 0.9;
-    const std::vector<double>& values = probe.eigenvalues;
-    std::size_t near = 0;
-    while (near < values.size() && values[near] > 1 - next_to_one) ++near;
+  std::size_t groups(const Solution& solution) const {
+    constexpr double clearly_below = 0.99;
+    const std::vector<double>& values = solution.spectrum.values;
+    const std::size_t near = next_to_one(values), known = context_.potential.components - 1;
     if (near == values.size() || values[near] > clearly_below) return 0;
-    const std::size_t known = context_.potential.components - 1 + std::min(near, probe.localised);
-    return near > known ? near - known : 0;
+    std::size_t of_groups = 0;
+    for (std::size_t j = 0; j < std::min(near, solution.support.size()); ++j)
+      if (solution.support[j] >= localised_rows) ++of_groups;
+    return of_groups > known ? of_groups - known : 0;
+  }
+
+  // As many as are within 1e-4 of 1, or within a percent of it and a hundred times closer than the next: a walker that leaves a group once in
+  // ten thousand steps has mixed within it long before.
+  static std::size_t next_to_one(const std::vector<double>& values) {
+    std::size_t near = 0;
+    for (std::size_t j = 0; j < values.size() && values[j] > 0.99; ++j)
+      if (values[j] > 1 - 1e-4 || (j + 1 < values.size() && 1 - values[j] < 0.01 * (1 - values[j + 1]))) near = j + 1;
+    return near;
+  }
+
+  void admit(std::size_t more, FlowRules& rules) {
+    if (may_admit())
+      rules.potential.components = context_.potential.components = std::min(rules.potential.components + more, most_components());
+  }
+
+  // Groups that only a solve has found, or that smaller samples did not hold, are all that is wrong with its bandwidth.
+  void admit_groups(Solution& solution, FlowRules& rules) {
+    const std::size_t more = may_admit() && solution.probe.outcome == "wall" ? groups(solution) : 0;
+    if (more == 0 || rules.potential.components + more > most_components()) return;
+    admit(more, rules);
+    solution.probe.outcome.clear();
+    complete(solution.probe, rules.potential);
+  }
+
+  // No row of a group far from the rest is set aside, be it at the group's own edge.
+  void keep_members(Solution& solution) {
+    const std::size_t near = next_to_one(solution.spectrum.values);
+    if (solution.probe.aside == 0 || near == 0 || !current_->keep_groups(near)) return;
+    solution = current_->solve(solution.probe.beta);
+    record(solution.probe);
+  }
+
+  // A group that was set aside as a whole: the search is made again, without that.
+  void search_again_with_groups(Solution& solution, Step& step, FlowRules& rules) {
+    if (solution.probe.aside == 0 || !current_->keep_groups_aside(solution.d, step.beta)) return;
+    admit(1, rules);
+    if (const std::optional<Step> found = admitting_groups(step, rules, most_return_, true)) step = *found;
+    solution = solve(step.beta, rules);
   }
 
   // A solve, unless it was made when rows were set aside.
@@ -206,11 +253,7 @@ class Search {
     current_->set_aside_above(most_return_);
     FlowRules at_full = rules();
     Solution solution = current_->solve(at_full.beta_start);
-    if (const std::size_t more = may_admit() && solution.probe.outcome == "wall" ? groups(solution.probe) : 0; more > 0) {
-      at_full.potential.components = context_.potential.components += more;  // groups that smaller samples did not hold
-      solution.probe.outcome.clear();
-      complete(solution.probe, at_full.potential);
-    }
+    admit_groups(solution, at_full);
     record(solution.probe);
     const Step step = decide(history_, at_full);
     const bool refused =
@@ -222,6 +265,15 @@ class Search {
       relax(search, at_full);
       return finish(search, at_full);
     }
+    if (solution.probe.aside > 0 &&
+        current_->keep_groups_aside(solution.d, at_full.beta_start)) {  // that smaller samples did not hold
+      admit(1, at_full);
+      Step here;
+      here.kind = Step::Kind::accept;
+      here.beta = at_full.beta_start;
+      return finish(admitting_groups(here, at_full, most_return_, true).value_or(here), at_full);
+    }
+    keep_members(solution);
     const Exponent exponent = fit_exponent(optima_);
     std::string how = fmt::format("beta {:.5g} carried from {} smaller samples", at_full.beta_start, optima_.size());
     if (std::isfinite(exponent.value)) how += fmt::format(" (beta ~ n^{:.3f})", exponent.value);
@@ -248,16 +300,20 @@ class Search {
 
   // The accepted bandwidth, solved tightly. The solve is a probe too, and a better one than those on the way: where it shows that
   // the bandwidth is not admissible after all, the search goes on.
-  FinalSolution finish(Step step, const FlowRules& rules) {
+  FinalSolution finish(Step step, FlowRules rules) {
     Solution solution = solve(step.beta, rules);
+    admit_groups(solution, rules);
     record(solution.probe);
+    search_again_with_groups(solution, step, rules);
     for (int attempt = 0; attempt < 4 && step.kind == Step::Kind::accept; ++attempt) {
       const Step next = decide(history_, rules);
       if (next.kind != Step::Kind::probe && next.beta == step.beta) break;
       step = next.kind == Step::Kind::probe ? descend(rules) : next;
       solution = current_->solve(step.beta);
+      admit_groups(solution, rules);
       record(solution.probe);
     }
+    keep_members(solution);
     std::string disagreement;
     if (from_fewer_rows() && optima_.size() >= 3 && !rungs_agree(optima_))
       disagreement = fmt::format(" (smaller samples disagree on how it grows with n: exponent {:.2f}, so all rows were searched)",
@@ -286,6 +342,7 @@ class Search {
     final.columns = columns_ + final.rung->columns();
     final.sweep = std::move(sweep_);
     if (final.solution.probe.aside > 0) final.gain = gain_;
+    if (final.gain && final.gain->n == final.rung->size()) final.gain->beta = beta;
     final.components = context_.potential.components;
     return final;
   }
@@ -302,7 +359,7 @@ class Search {
   std::vector<Probe> history_, sweep_;
   Optima optima_;
   double dimension_ = 2;
-  double most_return_ = 1;
+  double most_return_ = 1, rung_return_ = 1;  // in force; that the last rung came to
   std::optional<AsideGain> gain_;
   struct Solved {
     std::size_t components;

@@ -14,6 +14,7 @@
 #include "fit/centred_source.hpp"
 #include "fit/check_options.hpp"
 #include "fit/checksummed_source.hpp"
+#include "fit/drop_localised.hpp"
 #include "fit/forecast.hpp"
 #include "fit/kept_points.hpp"
 #include "fit/outcome.hpp"
@@ -91,6 +92,7 @@ Model fit_all_rows(PointSource& source, const Options& wishes) {
   model.precision = options.precision.back();
 
   FinalSolution final = options.beta ? solve_at(context, *options.beta) : search_bandwidth(context);
+  const std::string dropped = options.drop_localised ? drop_localised(context, options, final) : std::string();
   model.beta = final.beta;
   model.sweep = std::move(final.sweep);
   model.beta_exponent = final.exponent.value;
@@ -103,7 +105,7 @@ Model fit_all_rows(PointSource& source, const Options& wishes) {
   const std::string pieces =
       options.beta ? describe_ones(model) : describe_separation(model, final.solution.support, final.components);
   for (const std::string& part : {final.verdict, describe_residuals(model, options, outcome), describe_small(model, options),
-                                  describe_aside(model, final.gain), localised, pieces, dwarfing})
+                                  describe_aside(model, final.gain), localised, dropped, pieces, dwarfing})
     if (!part.empty()) model.outcome += (model.outcome.empty() ? "" : "; ") + part;
   model.converged = outcome == SolverOutcome::converged && final.admissible && trustworthy(model);
   final.rung.reset();

@@ -9,6 +9,7 @@
 
 #include <flashdiffusion/error.hpp>
 
+#include "fit/far_groups.hpp"
 #include "fit/forecast.hpp"
 #include "solver/plan.hpp"
 
@@ -176,12 +177,39 @@ Probe RungSolver::settle(double beta) {
   return solved.probe;
 }
 
-void RungSolver::keep_groups(std::size_t modes) {
-  if (!latest_modes_.psi) return;
+// The leading modes of the last solve, row by row in the order of the source; where rows were set aside (no weight) by one pass,
+// psi_i = sum_j K_ij w_j psi_j / sum_j K_ij w_j, up to 1 / lambda, which is next to 1 here.
+std::vector<double> RungSolver::extended_modes(std::size_t modes, const std::vector<double>& weight) {
+  Backend& backend = context_.backend;
+  const Columns psi{*latest_modes_.psi, 0, modes};
+  std::vector<double> host(size() * modes);
+  backend.download(points_.get(), psi, host.data());
+  if (std::find(weight.begin(), weight.end(), 0.0) == weight.end()) return host;
+  auto in = space_.panel(size(), modes + 1), out = space_.panel(size(), modes + 1);
+  backend.scale_rows(*latest_modes_.weight, psi, {*in, 0, modes});
+  space_.combine(*latest_modes_.weight, Eigen::MatrixXd::Identity(1, 1), {*in, modes, 1});
+  context_.watch.pass(0.5 * static_cast<double>(size()) * static_cast<double>(size()));
+  backend.xgemm(latest_modes_.beta, *points_, *in, *out, &context_.watch);
+  count_.passes += 1;
+  count_.columns += modes + 1;
+  std::vector<double> sums(size() * (modes + 1));
+  backend.download(points_.get(), *out, sums.data());
+  for (std::size_t i = 0; i < size(); ++i) {
+    const double total = sums[i * (modes + 1) + modes];
+    if (weight[i] > 0 || !(total > 1e-30)) continue;  // a row that no other is near to belongs to none
+    for (std::size_t j = 0; j < modes; ++j) host[i * modes + j] = sums[i * (modes + 1) + j] / total;
+  }
+  return host;
+}
+
+bool RungSolver::keep_groups(std::size_t modes) {
+  if (!latest_modes_.psi) return false;
   modes = std::min(modes, latest_modes_.psi->columns());
-  std::vector<double> host(size() * modes), mode(size());
-  context_.backend.download(points_.get(), {*latest_modes_.psi, 0, modes}, host.data());
-  kept_.assign(size(), 0);
+  std::vector<double> weight(size()), mode(size());
+  context_.backend.download(points_.get(), *latest_modes_.weight, weight.data());
+  const std::vector<double> host = extended_modes(modes, weight);
+  kept_.resize(size(), 0);
+  bool aside = false;
   for (std::size_t j = 0; j < modes; ++j) {
     for (std::size_t i = 0; i < size(); ++i) mode[i] = host[i * modes + j];
     auto sorted = mode;
@@ -192,8 +220,24 @@ void RungSolver::keep_groups(std::size_t modes) {
     const auto member = [&](double value) { return std::abs(value - *middle) > 0.5 * most; };
     const auto members = static_cast<std::size_t>(std::count_if(mode.begin(), mode.end(), member));
     if (members < static_cast<std::size_t>(localised_rows) || members > most_rows_aside()) continue;
-    for (std::size_t i = 0; i < size(); ++i) kept_[i] = static_cast<char>(kept_[i] | (member(mode[i]) ? 1 : 0));
+    for (std::size_t i = 0; i < size(); ++i) {
+      if (!member(mode[i])) continue;
+      aside = aside || weight[i] == 0;
+      kept_[i] = 1;
+    }
   }
+  return aside;
+}
+
+bool RungSolver::keep_groups_aside(const std::vector<double>& degree, double beta) {
+  std::vector<std::size_t> rows;
+  for (std::size_t i = 0; i < degree.size(); ++i)
+    if (degree[i] == 0) rows.push_back(i);
+  constexpr auto least = static_cast<std::size_t>(localised_rows);
+  const std::vector<std::size_t> members = far_groups(context_.backend, *points_, *source_, rows, beta, least, &context_.watch);
+  kept_.resize(size(), 0);
+  for (const std::size_t row : members) kept_[row] = 1;
+  return !members.empty();
 }
 
 std::size_t RungSolver::most_rows_aside() const { return static_cast<std::size_t>(most_aside * static_cast<double>(size())); }

@@ -51,10 +51,12 @@ class RungSolver {
   // From here on rows on which a walker stays with a higher probability are set aside, `most_aside` of all at most.
   void set_aside_above(double most_return) { most_return_ = most_return; }
 
-  // Rows of small groups far from all others are not set aside: members of a group are where one of the `modes` leading modes settled last,
-  // which are next to constant on components, differs from its median by more than half of the most it does. A group that could not be
-  // set aside as a whole needs no keeping.
-  void keep_groups(std::size_t modes);
+  // Rows of small groups far from all others are not set aside: members of a group are where one of the `modes` leading modes of the last
+  // solve, which are next to constant on components, differs from its median by more than half of the most it does. A group that could not
+  // be set aside as a whole needs no keeping. Returns whether any of them had been set aside.
+  bool keep_groups(std::size_t modes);
+  // The same for groups that were set aside as a whole, in a solve with these degrees at beta. Returns whether there were any.
+  bool keep_groups_aside(const std::vector<double>& degree, double beta);
 
   // The potential at beta, from eigenvalues known to a percent or better. Starts from what the last probe or solve left.
   Probe probe(double beta);
@@ -79,6 +81,7 @@ class RungSolver {
   Probe record(const DiffusionOperator& m, double beta, std::chrono::steady_clock::time_point started);
   std::vector<double> supports(Panel& vectors, std::size_t modes);
   std::size_t most_rows_aside() const;
+  std::vector<double> extended_modes(std::size_t modes, const std::vector<double>& weight);
 
   FitContext& context_;
   std::unique_ptr<CentredSource> source_;

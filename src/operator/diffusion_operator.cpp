@@ -112,9 +112,14 @@ std::vector<double> DiffusionOperator::weights(double alpha, const RowRule& rule
   if (!(rule.most_return < 1)) return weight;
   const std::vector<double> stays = return_probabilities(weight, alpha == 0);
   std::vector<std::size_t> rows;
-  for (std::size_t i = 0; i < weight.size(); ++i)
-    if (!(stays[i] <= rule.most_return) && (rule.keep == nullptr || (*rule.keep)[i] == 0)) rows.push_back(i);
-  sparse_ = rows.size() > rule.most_rows && !rule.sparsest_if_more;
+  std::size_t kept = 0, unresolved = 0;
+  for (std::size_t i = 0; i < weight.size(); ++i) {
+    const bool keep = rule.keep != nullptr && (*rule.keep)[i] != 0, resolved = stays[i] <= rule.most_return;
+    if (!resolved && !keep) rows.push_back(i);
+    if (keep) ++kept;
+    if (keep && !resolved) ++unresolved;
+  }
+  sparse_ = (rows.size() > rule.most_rows || 8 * unresolved > kept) && !rule.sparsest_if_more;
   if (sparse_) return weight;
   if (rows.size() > rule.most_rows) {
     std::stable_sort(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) { return stays[a] > stays[b]; });

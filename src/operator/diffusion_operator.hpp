@@ -25,7 +25,9 @@ struct RowRule {
   double most_return = 1;         // 1: all rows take part
   std::size_t most_rows = 0;      // no more than these
   bool sparsest_if_more = false;  // if there are more: the sparsest of them; otherwise none, and the operator is `sparse`
-  const std::vector<char>* keep = nullptr;  // rows that are not set aside, by source order; null: any may be
+  // Rows that are not set aside, by source order; null: any may be. Where more than an eighth of them are not resolved, the operator is `sparse`
+  // as well, but for `sparsest_if_more`.
+  const std::vector<char>* keep = nullptr;
 };
 
 class DiffusionOperator final : public Operator {

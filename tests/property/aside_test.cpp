@@ -6,6 +6,8 @@
 #include <cmath>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include <flashdiffusion/flashdiffusion.hpp>
 
 #include "base/random.hpp"
@@ -54,7 +56,7 @@ Dataset sheets(std::size_t rows, std::size_t dimension = 20) {
 }
 
 // A sheet in 10 columns, `group` rows ten times its width away, and one row as far in another direction.
-Dataset sheet_with_group(std::size_t rows, std::size_t group) {
+Dataset sheet_with_group(std::size_t rows, std::size_t group, double spread = 0.05) {
   Dataset data;
   data.rows = rows + group + 1;
   data.dimension = 10;
@@ -62,7 +64,7 @@ Dataset sheet_with_group(std::size_t rows, std::size_t group) {
   const Random place(12, 0), noise(12, 1);
   for (std::size_t i = 0; i < data.rows; ++i) {
     double* x = data.x.data() + i * 10;
-    for (std::size_t c = 0; c < 10; ++c) x[c] = (i < rows ? 0.02 : 0.05) * noise.normal(i * 10 + c);
+    for (std::size_t c = 0; c < 10; ++c) x[c] = (i < rows ? 0.02 : spread) * noise.normal(i * 10 + c);
     if (i < rows)
       x[0] += place.uniform(2 * i), x[1] += place.uniform(2 * i + 1), x[2] += 0.3 * std::sin(3 * place.uniform(2 * i));
     else x[i + 1 < data.rows ? 3 : 4] += 10;
@@ -104,17 +106,63 @@ TEST(Aside, StrayRowsUpToTheShareAreAllSetAside) {
   EXPECT_EQ(model.aside.back(), strays - 1);
 }
 
-TEST(Aside, ARareGroupStaysAndAStrayRowDoesNot) {
-  const std::size_t rows = 5000, group = 60;
-  const Model model = fitted(sheet_with_group(rows, group), 10);
+struct Group {
+  std::size_t rows;
+  double spread;
+  std::size_t modes;
+};
+class RareGroup : public testing::TestWithParam<Group> {};
+
+// Whatever it is that would be set aside first: rows at the edge of the group, or the group as a whole, which the bandwidth that the sheet
+// alone would get does not resolve.
+TEST_P(RareGroup, StaysAndAStrayRowDoesNot) {
+  const std::size_t rows = 5000, group = GetParam().rows;
+  const Model model = fitted(sheet_with_group(rows, group, GetParam().spread), GetParam().modes);
   EXPECT_TRUE(model.converged) << model.outcome;
   EXPECT_EQ(model.aside, std::vector<std::size_t>{rows + group}) << model.outcome;
-  EXPECT_GT(model.beta, 10) << "the scale of the sheet, not of the distance to the group";
+  EXPECT_GT(model.beta, 5) << "the scale of the sheet, not of the distance to the group";
   // the first mode is the group's indicator: one value on it, another on the rest
   double least = std::abs(model.psi(rows, 0)), most = 0;
   for (std::size_t i = 0; i < rows; ++i) most = std::max(most, std::abs(model.psi(i, 0)));
   for (std::size_t i = rows; i < rows + group; ++i) least = std::min(least, std::abs(model.psi(i, 0)));
   EXPECT_GT(least, 5 * most);
+}
+
+INSTANTIATE_TEST_SUITE_P(Groups, RareGroup,
+                         testing::Values(Group{60, 0.05, 10}, Group{60, 0.05, 3}, Group{60, 0.05, 16}, Group{20, 0.05, 10},
+                                         Group{90, 0.1, 10}),
+                         [](const auto& info) {
+                           return fmt::format("Of{}Within{:g}PercentFor{}", info.param.rows, 100 * info.param.spread,
+                                              info.param.modes);
+                         });
+
+// Modes on a few rows are left out, and those that come next are what a longer list of modes holds too.
+TEST(DropLocalised, ReturnsTheLeadingModesOnManyRows) {
+  const Dataset data = sheets(1500);
+  Options options;
+  options.trim = 0;
+  options.beta = 3;
+  options.modes = 30;
+  const PointsView view(data.x.data(), data.rows, data.dimension);
+  const Model all = fit(view, options);
+  options.modes = 6;
+  options.drop_localised = true;
+  const Model model = fit(view, options);
+  std::vector<double> expected;
+  for (std::size_t j = 0; j < all.modes() && expected.size() < 6; ++j) {
+    double second = 0, fourth = 0;  // of v = sqrt(d) psi
+    for (std::size_t i = 0; i < data.rows; ++i) {
+      const double square = all.d[i] * all.psi(i, j) * all.psi(i, j);
+      second += square;
+      fourth += square * square;
+    }
+    if (second * second / fourth >= 8) expected.push_back(all.eigenvalues[j]);
+  }
+  EXPECT_LT(expected.back(), all.eigenvalues[5]) << "there was nothing to leave out";
+  ASSERT_EQ(model.modes(), 6u) << model.outcome;
+  for (std::size_t j = 0; j < 6; ++j) EXPECT_NEAR(model.eigenvalues[j], expected[j], 1e-5);
+  EXPECT_NE(model.outcome.find("left out"), std::string::npos) << model.outcome;
+  EXPECT_EQ(model.outcome.find("live on fewer than"), std::string::npos) << model.outcome;
 }
 
 TEST(Aside, CleanTablesAreLeftAlone) {

@@ -1,0 +1,69 @@
+#include "fit/drop_localised.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace fd {
+namespace {
+
+// The modes `chosen`, in this order, and no others.
+void choose(Backend& backend, const RungSolver& rung, Solution& solution, const std::vector<std::size_t>& chosen) {
+  Spectrum& spectrum = solution.spectrum;
+  const std::size_t k = spectrum.values.size();
+  Eigen::MatrixXd pick = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(k), static_cast<Eigen::Index>(chosen.size()));
+  const auto only = [&](std::vector<double>& of) {
+    std::vector<double> some;
+    for (const std::size_t j : chosen) some.push_back(of[j]);
+    of = std::move(some);
+  };
+  for (std::size_t m = 0; m < chosen.size(); ++m) pick(static_cast<Eigen::Index>(chosen[m]), static_cast<Eigen::Index>(m)) = 1;
+  auto vectors = backend.panel(rung.size(), chosen.size(), rung.precision());
+  backend.combine({*spectrum.vectors, 0, k}, pick, *vectors, false);
+  spectrum.vectors = std::move(vectors);
+  only(spectrum.values);
+  only(spectrum.residuals);
+  only(solution.support);
+}
+
+}  // namespace
+
+std::string drop_localised(FitContext& context, Options& options, FinalSolution& final) {
+  const std::size_t wanted = options.modes, most = final.rung->size() - 1;
+  Solution& solution = final.solution;
+  const auto localised = [&](std::size_t j) { return solution.support[j] < localised_rows; };
+  const auto count = [&] {
+    std::size_t n = 0;
+    for (std::size_t j = 0; j < solution.support.size(); ++j) n += localised(j) ? 1 : 0;
+    return n;
+  };
+  // each solve starts from the one before; what it finds beyond may be localised too
+  constexpr int most_solves = 4;
+  for (int solves = 0; solves < most_solves && solution.support.size() - count() < wanted && options.modes < most; ++solves) {
+    options.modes = std::min(most, wanted + 2 * count() + 2);
+    const std::size_t passes = final.rung->passes(), columns = final.rung->columns();
+    solution = final.rung->solve(final.beta);
+    final.sweep.push_back(solution.probe);
+    final.passes += final.rung->passes() - passes;
+    final.full_passes += final.rung->passes() - passes;
+    final.columns += final.rung->columns() - columns;
+  }
+  options.modes = wanted;
+
+  std::vector<std::size_t> chosen;
+  std::vector<std::string> left_out;
+  for (std::size_t j = 0; j < solution.support.size() && chosen.size() < wanted; ++j) {
+    if (localised(j)) left_out.push_back(fmt::format("{:.4g}", solution.spectrum.values[j]));
+    else chosen.push_back(j);
+  }
+  if (left_out.empty() && chosen.size() == solution.spectrum.values.size()) return {};
+  if (chosen.empty()) return "all modes that were found live on a few rows: none was left out";
+  choose(context.backend, *final.rung, solution, chosen);
+  if (left_out.empty()) return {};
+  return fmt::format("{} {} on fewer than {:g} rows left out (eigenvalue{} {})", left_out.size(),
+                     left_out.size() == 1 ? "mode" : "modes", localised_rows, left_out.size() == 1 ? "" : "s",
+                     fmt::join(left_out, ", "));
+}
+
+}  // namespace fd
