@@ -5,6 +5,7 @@
 #include <limits>
 
 #include <fmt/format.h>
+#include <Eigen/Core>
 
 #include <flashdiffusion/error.hpp>
 
@@ -180,11 +181,20 @@ void CentredSource::read(std::size_t first, std::size_t count, double* out) {
   buffer_.resize(count * wide);
   if (some_) some_->read(first, count, buffer_.data());
   else source_.read(first, count, buffer_.data());
+  const bool turned = !summary_.basis.empty();
+  if (turned) columns_.resize(count * narrow);
+  double* const to = turned ? columns_.data() : out;
   for (std::size_t i = 0; i < count; ++i)
     for (std::size_t v = 0; v < narrow; ++v) {
       const std::size_t c = summary_.varying[v];
-      out[i * narrow + v] = buffer_[i * wide + c] - summary_.mean[c];
+      to[i * narrow + v] = buffer_[i * wide + c] - summary_.mean[c];
     }
+  if (!turned) return;
+  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  const auto rows = static_cast<Eigen::Index>(count), columns = static_cast<Eigen::Index>(narrow),
+             coordinates = static_cast<Eigen::Index>(summary_.coordinates());
+  Eigen::Map<RowMajor>(out, rows, coordinates).noalias() =
+      Eigen::Map<const RowMajor>(to, rows, columns) * Eigen::Map<const RowMajor>(summary_.basis.data(), columns, coordinates);
 }
 
 }  // namespace fd

@@ -26,6 +26,10 @@ struct PointSummary {
   std::vector<double> mean;          // the origin
   std::vector<std::size_t> varying;  // columns that are not constant
   double mean_square = 0;            // of |x - origin|, over the rows
+  // [varying column][coordinate]: an orthonormal basis that rows are expressed in, where they span fewer dimensions than columns
+  // (exact_rank.hpp); empty: the columns themselves.
+  std::vector<double> basis;
+  std::size_t coordinates() const { return basis.empty() ? varying.size() : basis.size() / varying.size(); }
 
   // Distances are taken from the sample's median.
   struct Place {
@@ -59,14 +63,14 @@ class CentredSource final : public PointSource {
   }
 
   std::size_t rows() const override { return some_ ? some_->rows() : source_.rows(); }
-  std::size_t dimension() const override { return summary_.varying.size(); }
+  std::size_t dimension() const override { return summary_.coordinates(); }
   void read(std::size_t first, std::size_t count, double* out) override;
 
  private:
   PointSource& source_;
   const PointSummary& summary_;
   std::optional<SomeRows> some_;
-  std::vector<double> buffer_;
+  std::vector<double> buffer_, columns_;
 };
 
 }  // namespace fd

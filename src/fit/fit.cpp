@@ -15,6 +15,7 @@
 #include "fit/check_options.hpp"
 #include "fit/checksummed_source.hpp"
 #include "fit/drop_localised.hpp"
+#include "fit/exact_rank.hpp"
 #include "fit/forecast.hpp"
 #include "fit/kept_points.hpp"
 #include "fit/outcome.hpp"
@@ -65,12 +66,13 @@ Model fit_all_rows(PointSource& source, const Options& wishes) {
   Options options = wishes;
   ProgressWatch watch(options.observer);
   watch.stage("reading", source.rows(), 0, options.modes);
-  const PointSummary summary = summarise(source);
+  PointSummary summary = summarise(source);
   refuse_what_precision_cannot_hold(summary, options.precision, options.beta);
+  reduce_to_rank(source, summary, options.precision, options.seed);
   const std::string dwarfing = describe_dwarfing(summary);
   if (!dwarfing.empty()) watch.note(dwarfing);
   auto backend =
-      make_backend({options.backend, options.isa, options.threads, keep_bytes(summary.rows, summary.varying.size(), options)});
+      make_backend({options.backend, options.isa, options.threads, keep_bytes(summary.rows, summary.coordinates(), options)});
   options.memory_bytes = memory_budget(options);
   if (summary.rows >= worth_forecasting) {
     const FitForecast forecast = forecast_fit(*backend, source, summary, options);

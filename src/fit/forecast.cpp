@@ -13,6 +13,7 @@
 #include "device/backend.hpp"
 #include "fit/centred_source.hpp"
 #include "fit/check_options.hpp"
+#include "fit/exact_rank.hpp"
 #include "fit/resources.hpp"
 #include "solver/plan.hpp"
 
@@ -213,7 +214,7 @@ double FitForecast::seconds_after(const std::string& stage, std::size_t n, std::
 FitForecast forecast_fit(Backend& backend, PointSource& points, const PointSummary& summary, const Options& options) {
   CentredSource sample(points, summary, nested_sample(points.rows(), std::min(points.rows(), sample_rows), options.seed));
   const double beta = options.beta.value_or(2 / summary.mean_square);
-  const std::size_t dimension = summary.varying.size();
+  const std::size_t dimension = summary.coordinates();
   const Precision precision = options.precision.back();
   PassCosts costs;
   costs.made = costs.kept = measure_pass_cost(backend, sample, precision, beta);
@@ -230,8 +231,9 @@ Forecast estimate(PointSource& points, const Options& wishes) {
   std::vector<double> values(rows.size() * points.dimension());
   SomeRows(points, rows).read(0, rows.size(), values.data());
   ViewSource sample(PointsView(values.data(), rows.size(), points.dimension()));
-  const PointSummary summary = summarise(sample);
-  const std::size_t keep = keep_bytes(points.rows(), summary.varying.size(), options);
+  PointSummary summary = summarise(sample);
+  reduce_to_rank(sample, summary, options.precision, options.seed);
+  const std::size_t keep = keep_bytes(points.rows(), summary.coordinates(), options);
   const auto backend = make_backend({options.backend, options.isa, options.threads, keep});
   return forecast_fit(*backend, points, summary, options).total();
 }
