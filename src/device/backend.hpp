@@ -35,7 +35,9 @@ class Backend {
 
   // Y = (K - I) W for K_ij = exp(-beta |x_i - x_j|^2): the diagonal is left to the caller, who knows it exactly. `enough`: a promise
   // looser than the points' own that is good enough here; `low_precision_error` says what it costs.
-  virtual void xgemm(double beta, const Points& x, Columns w, Columns y, Watch* watch, std::optional<Precision> enough = {}) = 0;
+  // `negligible`: entries up to this size may be left out.
+  virtual void xgemm(double beta, const Points& x, Columns w, Columns y, Watch* watch, std::optional<Precision> enough = {},
+                     double negligible = 0) = 0;
   // Y = K(X, Z) W; rows of Y follow x, rows of W follow z.
   virtual void xgemm(double beta, const Points& x, const Points& z, Columns w, Columns y, Watch* watch,
                      std::optional<Precision> enough = {}) = 0;
@@ -53,7 +55,7 @@ class Backend {
     return {};
   }
   // Column 0: sum over j != i of K_ij; column 1: of K_ij^2, which is K at 2 beta.
-  virtual void mass(double beta, const Points& x, Columns y, Watch* watch) = 0;
+  virtual void mass(double beta, const Points& x, Columns y, Watch* watch, double negligible = 0) = 0;
 
   virtual Eigen::MatrixXd gram(Columns a, Columns b) = 0;  // A^T B
   // Y = A S, or Y += A S; Y may be the first columns of A when not accumulating.

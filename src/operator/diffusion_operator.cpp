@@ -26,7 +26,7 @@ DiffusionOperator::DiffusionOperator(Space& space, const Points& points, double 
   const std::size_t n = points.rows();
   auto sums = space.panel(n, 2);
   pass_begins();
-  backend.mass(beta, points, *sums, watch);
+  backend.mass(beta, points, *sums, watch, negligible(points.precision()));
   count_ = {1, 1};
   std::vector<double> host(2 * n);
   backend.download(&points, *sums, host.data());
@@ -51,7 +51,7 @@ DiffusionOperator::DiffusionOperator(Space& space, const Points& points, double 
     if (vectors > 0) backend.scale_rows({*sums, 0, 1}, carried, {*in, 0, vectors});
     if (with_degree > 0) backend.upload(&points, weight.data(), {*in, vectors, 1});
     pass_begins();
-    backend.xgemm(beta, points, *in, *out, watch);
+    backend.xgemm(beta, points, *in, *out, watch, {}, negligible(points.precision()));
     count_.passes += 1;
     count_.columns += vectors + with_degree;
   }
@@ -85,6 +85,12 @@ DiffusionOperator::DiffusionOperator(Space& space, const Points& points, double 
   }
 }
 
+// Entries that may be left out: with N of them, weighted by w = q^-alpha, a row of K w loses at most N max(w) times the largest, and it has at
+// least q_i min(w), where q_i >= 1. So no row of P is off by more than a 64th of what the precision promises, and neither is M in the norm.
+double DiffusionOperator::negligible(Precision precision) const {
+  return traits(precision).row_error / 64 * least_share_ / static_cast<double>(points_.rows());
+}
+
 // P_ii = w_i / sum_j K_ij w_j with w = q^-alpha.
 std::vector<double> DiffusionOperator::return_probabilities(const std::vector<double>& weight, bool flat) {
   std::vector<double> probability(weight.size());
@@ -95,7 +101,7 @@ std::vector<double> DiffusionOperator::return_probabilities(const std::vector<do
   auto in = space_.panel(weight.size(), 1), out = space_.panel(weight.size(), 1);
   space_.backend().upload(&points_, weight.data(), *in);
   pass_begins();
-  space_.backend().xgemm(beta_, points_, *in, *out, watch_);
+  space_.backend().xgemm(beta_, points_, *in, *out, watch_, {}, negligible(points_.precision()));
   count_.passes += 1;
   count_.columns += 1;
   space_.backend().download(&points_, *out, probability.data());
@@ -109,6 +115,8 @@ std::vector<double> DiffusionOperator::return_probabilities(const std::vector<do
 std::vector<double> DiffusionOperator::weights(double alpha, const RowRule& rule) {
   std::vector<double> weight(q_.size());
   for (std::size_t i = 0; i < weight.size(); ++i) weight[i] = alpha == 0 ? 1.0 : std::pow(q_[i], -alpha);
+  const auto [least, most] = std::minmax_element(weight.begin(), weight.end());
+  least_share_ = std::max(1.0, *std::min_element(q_.begin(), q_.end())) * *least / *most;
   if (!(rule.most_return < 1)) return weight;
   const std::vector<double> stays = return_probabilities(weight, alpha == 0);
   std::vector<std::size_t> rows;
@@ -152,7 +160,7 @@ void DiffusionOperator::product(Columns in, Columns out, std::optional<Precision
   const Columns scaled(*scaled_, 0, in.count);
   backend.scale_rows(*scale_, in, scaled);
   pass_begins();
-  backend.xgemm(beta_, points_, scaled, out, watch_, enough);
+  backend.xgemm(beta_, points_, scaled, out, watch_, enough, negligible(enough.value_or(points_.precision())));
   backend.scale_rows(*scale_, out, out);
   backend.multiply_add(*scale_squared_, in, out);
   count_.passes += 1;

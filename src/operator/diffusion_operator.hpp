@@ -68,6 +68,7 @@ class DiffusionOperator final : public Operator {
   std::vector<double> weights(double alpha, const RowRule& rule);
   std::vector<double> return_probabilities(const std::vector<double>& weight, bool flat);
   void check_mass_and_degree() const;
+  double negligible(Precision precision) const;
   void pass_begins();
   void product(Columns in, Columns out, std::optional<Precision> enough = {});  // out = M in
   bool perron_rides(std::size_t columns);  // in an application to so many: where there is room, else in the fifth
@@ -80,6 +81,7 @@ class DiffusionOperator final : public Operator {
   Watch* watch_;
   std::vector<double> q_, d_;
   double s_off_ = 0, s_off_2beta_ = 0;
+  double least_share_ = 1;  // min(q) min(w) / max(w), w = q^-alpha
   std::unique_ptr<Panel> taking_part_, scale_, scale_squared_, perron_, scaled_, start_, start_image_;
   bool perron_wanted_ = false;
   double perron_residual_ = -1;

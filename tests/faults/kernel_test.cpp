@@ -27,8 +27,9 @@ class Spoiled final : public Backend {
   std::unique_ptr<Panel> panel(std::size_t n, std::size_t columns, Precision precision) override {
     return inner_->panel(n, columns, precision);
   }
-  void xgemm(double beta, const Points& x, Columns w, Columns y, Watch* watch, std::optional<Precision> enough) override {
-    inner_->xgemm(beta, x, w, y, watch, enough);
+  void xgemm(double beta, const Points& x, Columns w, Columns y, Watch* watch, std::optional<Precision> enough,
+             double negligible) override {
+    inner_->xgemm(beta, x, w, y, watch, enough, negligible);
     spoil(y);
   }
   void xgemm(double beta, const Points& x, const Points& z, Columns w, Columns y, Watch* watch,
@@ -39,8 +40,8 @@ class Spoiled final : public Backend {
   double low_precision_error(double beta, const Points& x, Precision enough) const override {
     return inner_->low_precision_error(beta, x, enough);
   }
-  void mass(double beta, const Points& x, Columns y, Watch* watch) override {
-    inner_->mass(beta, x, y, watch);
+  void mass(double beta, const Points& x, Columns y, Watch* watch, double negligible) override {
+    inner_->mass(beta, x, y, watch, negligible);
     spoil(y);
   }
   Eigen::MatrixXd gram(Columns a, Columns b) override { return inner_->gram(a, b); }

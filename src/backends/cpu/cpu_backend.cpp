@@ -36,13 +36,13 @@ class Core {
       : kernels_(kernels), team_(team), keeps_(keep_bytes.has_value()), runner_(kernels, team, keep_bytes.value_or(0)) {}
 
   void xgemm(double beta, const CpuPoints<T>& x, const CpuPoints<T>& z, bool symmetric, Columns w, Columns y, Watch* watch,
-             std::optional<Precision> enough) {
+             std::optional<Precision> enough, double negligible) {
     const auto [packed_x, packed_z] = packed(beta, x, z, enough);
-    runner_.product(packed_x, packed_z, symmetric, HostColumns<T>(w), HostColumns<T>(y), watch);
+    runner_.product(packed_x, packed_z, symmetric, HostColumns<T>(w), HostColumns<T>(y), watch, negligible);
   }
 
-  void mass(double beta, const CpuPoints<T>& x, Columns y, Watch* watch) {
-    runner_.mass(packed(beta, x, x, {}).first, HostColumns<T>(y), watch);
+  void mass(double beta, const CpuPoints<T>& x, Columns y, Watch* watch, double negligible) {
+    runner_.mass(packed(beta, x, x, {}).first, HostColumns<T>(y), watch, negligible);
   }
 
   cpu::Coding coding(double beta, const CpuPoints<T>& x, const CpuPoints<T>& z, std::optional<Precision> enough) const {
@@ -185,12 +185,13 @@ class CpuBackend final : public Backend {
     if (traits(precision).wide_panels) return std::make_unique<HostPanel<double>>(rows, columns);
     return std::make_unique<HostPanel<float>>(rows, columns);
   }
-  void xgemm(double beta, const Points& x, Columns w, Columns y, Watch* watch, std::optional<Precision> enough) override {
-    product(beta, x, x, true, w, y, watch, enough);
+  void xgemm(double beta, const Points& x, Columns w, Columns y, Watch* watch, std::optional<Precision> enough,
+             double negligible) override {
+    product(beta, x, x, true, w, y, watch, enough, negligible);
   }
   void xgemm(double beta, const Points& x, const Points& z, Columns w, Columns y, Watch* watch,
              std::optional<Precision> enough) override {
-    product(beta, x, z, false, w, y, watch, enough);
+    product(beta, x, z, false, w, y, watch, enough, 0);
   }
   double low_precision_error(double beta, const Points& x, Precision enough) const override {
     const PrecisionTraits &own = traits(x.precision()), &looser = traits(enough);
@@ -203,9 +204,9 @@ class CpuBackend final : public Backend {
     const double bytes = std::min(all, static_cast<double>(keep_bytes_));
     return {bytes / all, bytes};
   }
-  void mass(double beta, const Points& x, Columns y, Watch* watch) override {
-    if (is_double(y)) single_.release_tiles(), double_.mass(beta, as<double>(x), y, watch);
-    else double_.release_tiles(), single_.mass(beta, as<float>(x), y, watch);
+  void mass(double beta, const Points& x, Columns y, Watch* watch, double negligible) override {
+    if (is_double(y)) single_.release_tiles(), double_.mass(beta, as<double>(x), y, watch, negligible);
+    else double_.release_tiles(), single_.mass(beta, as<float>(x), y, watch, negligible);
   }
   Eigen::MatrixXd gram(Columns a, Columns b) override { return is_double(a) ? double_.gram(a, b) : single_.gram(a, b); }
   void combine(Columns a, const Eigen::MatrixXd& s, Columns y, bool accumulate) override {
@@ -229,9 +230,9 @@ class CpuBackend final : public Backend {
 
  private:
   void product(double beta, const Points& x, const Points& z, bool symmetric, Columns w, Columns y, Watch* watch,
-               std::optional<Precision> enough) {
-    if (is_double(w)) double_.xgemm(beta, as<double>(x), as<double>(z), symmetric, w, y, watch, enough);
-    else single_.xgemm(beta, as<float>(x), as<float>(z), symmetric, w, y, watch, enough);
+               std::optional<Precision> enough, double negligible) {
+    if (is_double(w)) double_.xgemm(beta, as<double>(x), as<double>(z), symmetric, w, y, watch, enough, negligible);
+    else single_.xgemm(beta, as<float>(x), as<float>(z), symmetric, w, y, watch, enough, negligible);
   }
   static bool is_double(Columns a) { return dynamic_cast<const HostPanel<double>*>(a.panel) != nullptr; }
   template <class T>

@@ -1,8 +1,10 @@
 #include "backends/cpu/pass_runner.hpp"
 
+#include <cmath>
 #include <cstring>
 
 #include "device/task_times.hpp"
+#include "kernel/gaussian.hpp"
 
 namespace fd::cpu {
 namespace {
@@ -22,8 +24,11 @@ void over_panels(Team& team, std::size_t panels, F&& f) {
 }  // namespace
 
 template <class T>
-Pass<T> PassRunner<T>::start(std::size_t width, const PackedPoints<T>& x, const PackedPoints<T>& z, bool symmetric) {
+Pass<T> PassRunner<T>::start(std::size_t width, const PackedPoints<T>& x, const PackedPoints<T>& z, bool symmetric,
+                             double negligible) {
   Pass<T> pass;
+  constexpr double lowest = static_cast<double>(Exp2<T>::lowest);
+  pass.least_exponent = negligible > 0 ? std::max(lowest, std::log2(negligible)) : lowest;
   pass.symmetric = symmetric;
   pass.x = &x;
   pass.z = &z;
@@ -132,8 +137,8 @@ void PassRunner<T>::unpack(const Pass<T>& pass, HostColumns<T> y) {
 
 template <class T>
 void PassRunner<T>::product(const PackedPoints<T>& x, const PackedPoints<T>& z, bool symmetric, HostColumns<T> w,
-                            HostColumns<T> y, Watch* watch) {
-  Pass<T> pass = start(w.count, x, z, symmetric);
+                            HostColumns<T> y, Watch* watch, double negligible) {
+  Pass<T> pass = start(w.count, x, z, symmetric, negligible);
   pack_weights(pass, w);
   pass.weights_x = pass.weights_z = weights_.data();
   play(pass, watch);
@@ -141,8 +146,8 @@ void PassRunner<T>::product(const PackedPoints<T>& x, const PackedPoints<T>& z, 
 }
 
 template <class T>
-void PassRunner<T>::mass(const PackedPoints<T>& x, HostColumns<T> y, Watch* watch) {
-  Pass<T> pass = start(2, x, x, true);
+void PassRunner<T>::mass(const PackedPoints<T>& x, HostColumns<T> y, Watch* watch, double negligible) {
+  Pass<T> pass = start(2, x, x, true, negligible);
   pass.epilogue = Epilogue::mass;
   pass.stride = 2;
   weights_.at_least(x.panels * panel_rows);

@@ -20,17 +20,18 @@ class PassRunner {
   PassRunner(const TileKernels<T>& kernels, Team& team, std::size_t keep_bytes)
       : kernels_(kernels), team_(team), store_(keep_bytes), scratch_(static_cast<std::size_t>(team.threads())) {}
 
-  // Y = K(X, Z) W; symmetric (z is x): Y = (K - I) W, each pair evaluated once.
+  // Y = K(X, Z) W; symmetric (z is x): Y = (K - I) W, each pair evaluated once. Tiles whose entries are all below `negligible` are left out,
+  // and those that underflow.
   void product(const PackedPoints<T>& x, const PackedPoints<T>& z, bool symmetric, HostColumns<T> w, HostColumns<T> y,
-               Watch* watch);
-  void mass(const PackedPoints<T>& x, HostColumns<T> y, Watch* watch);
+               Watch* watch, double negligible);
+  void mass(const PackedPoints<T>& x, HostColumns<T> y, Watch* watch, double negligible);
 
   void release_tiles() { store_.release(); }
 
   Scratch<T>& scratch(int worker) { return scratch_[static_cast<std::size_t>(worker)]; }
 
  private:
-  Pass<T> start(std::size_t width, const PackedPoints<T>& x, const PackedPoints<T>& z, bool symmetric);
+  Pass<T> start(std::size_t width, const PackedPoints<T>& x, const PackedPoints<T>& z, bool symmetric, double negligible);
   void pack_weights(const Pass<T>& pass, HostColumns<T> w);
   void play(const Pass<T>& pass, Watch* watch);
   void unpack(const Pass<T>& pass, HostColumns<T> y);

@@ -188,14 +188,14 @@ HWY_INLINE T squared_distance(const T* HWY_RESTRICT a, const T* HWY_RESTRICT b, 
   return squared;
 }
 
-// Whether all entries of a tile underflow, from balls around its two panels: no pair is closer than `apart`.
+// Whether no entry of a tile counts, from balls around its two panels: no pair is closer than `apart`.
 template <class T>
-bool underflows(const Pass<T>& pass, std::size_t p, std::size_t q) {
+bool negligible(const Pass<T>& pass, std::size_t p, std::size_t q) {
   const PackedPoints<T>&x = *pass.x, &z = *pass.z;
-  if (!x.local) return false;
+  if (x.coding.numbers != Numbers::floats) return false;
   const T squared = squared_distance(x.centre.data() + p * x.dimension, z.centre.data() + q * x.dimension, x.dimension);
   const T apart = std::sqrt(squared) * static_cast<T>(1 - 1e-4) - (x.radius[p] + z.radius[q]);
-  return apart > 0 && apart * apart * static_cast<T>(0.5 * x.multiple) > -Exp2<T>::lowest;
+  return apart > 0 && apart * apart * static_cast<T>(-0.5 * x.multiple) < static_cast<T>(pass.least_exponent);
 }
 
 // Decides how a tile keeps the promise, and moves the column panel to the row panel's centre where that is needed.

@@ -114,7 +114,7 @@ void tiles(const Pass<T>& pass, PanelRange rows, PanelRange columns, Shelf<T> sh
       std::memset(scratch.row_sums.data(), 0, row_size * sizeof(T));
       bool any = false;
       for (std::size_t q = diagonal_block ? std::max(first, p) : first; q < last; ++q, ++index) {
-        if (underflows(pass, p, q)) continue;
+        if (negligible(pass, p, q)) continue;
         T* const exponents = shelf.tiles > 0 ? shelf.exponents + index * tile_entries : scratch.tile.data();
         if (shelf.tiles == 0 || shelf.made[index] == 0) {
           ColumnPanel<T> column;

@@ -27,7 +27,8 @@ struct Pass {
   std::size_t stride = 0;              // columns there are, padded to what the epilogue takes
   const T* weights_x = nullptr;        // weights at x: read in the symmetric case for the transposed direction
   const T* weights_z = nullptr;
-  double* y = nullptr;  // laid out as the weights are, with `stride` columns
+  double least_exponent = 0;  // tiles with no exponent above it are left out
+  double* y = nullptr;        // laid out as the weights are, with `stride` columns
 
   std::size_t block = 1;  // columns of a block in the wide epilogue: what a register tile is wide, less in the last one
 

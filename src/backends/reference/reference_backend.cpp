@@ -48,7 +48,7 @@ class ReferenceBackend final : public Backend {
     return std::make_unique<HostPanel<double>>(rows, columns);
   }
 
-  void xgemm(double beta, const Points& x, Columns w, Columns y, Watch* watch, std::optional<Precision>) override {
+  void xgemm(double beta, const Points& x, Columns w, Columns y, Watch* watch, std::optional<Precision>, double) override {
     product(beta, x, x, true, w, y, watch);
   }
   void xgemm(double beta, const Points& x, const Points& z, Columns w, Columns y, Watch* watch,
@@ -56,7 +56,7 @@ class ReferenceBackend final : public Backend {
     product(beta, x, z, false, w, y, watch);
   }
 
-  void mass(double beta, const Points& points, Columns y_columns, Watch* watch) override {
+  void mass(double beta, const Points& points, Columns y_columns, Watch* watch, double) override {
     const auto& x = static_cast<const ReferencePoints&>(points);
     const Window y(y_columns);
     for (std::size_t i = 0; i < x.n; ++i) {
