@@ -45,7 +45,7 @@ void check_option_names(const CLI::App& app, const std::vector<std::string>& wor
     if (word.size() < 2 || word[0] != '-') continue;
     char* end = nullptr;
     std::strtod(word.c_str(), &end);
-    if (*end == '\0') continue;  // a negative number is a value
+    if (end != word.c_str()) continue;  // a negative number, be it with a unit, is a value
     const std::string name = word[1] == '-' ? word.substr(0, word.find('=')) : word.substr(0, 2);
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       const std::string parent = app.get_parent() != nullptr ? app.get_parent()->get_name() + " " : "";
@@ -110,6 +110,8 @@ int run_program(const Program& program, int argc, char** argv) {
     if (error.kind() == Failure::interrupted) complain("interrupted; nothing was written");
     else complain(error.what(), error.hint());
     return exit_status(error.kind());
+  } catch (const ClosedPipe&) {
+    return failure;
   } catch (const std::bad_alloc&) {
     complain("not enough memory", "use fewer points or modes, --no-points, or a machine with more memory");
   } catch (const std::exception& error) {

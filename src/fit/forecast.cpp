@@ -9,6 +9,7 @@
 
 #include <flashdiffusion/error.hpp>
 
+#include "base/counted.hpp"
 #include "base/random.hpp"
 #include "device/backend.hpp"
 #include "fit/centred_source.hpp"
@@ -78,8 +79,7 @@ std::string memory_complaint(std::size_t rows, std::size_t dimension, const Opti
   const auto size = [](double bytes) {
     return bytes < 1e9 ? fmt::format("{:.0f} MB", std::ceil(bytes / 1e6)) : fmt::format("{:.1f} GB", bytes / 1e9);
   };
-  const std::string needs =
-      fmt::format("a fit of {} rows and {} columns needs about {} of memory", rows, dimension, size(needed));
+  const std::string needs = fmt::format("a fit of {} needs about {} of memory", counted_shape(rows, dimension), size(needed));
   if (const std::size_t budget = options.memory_bytes.value_or(0); budget > 0 && needed > static_cast<double>(budget))
     return fmt::format("{}, more than `memory_bytes = {}` allows", needs, budget);
   const auto free = static_cast<double>(available_memory_bytes());
