@@ -74,6 +74,11 @@ int run(const Program& program, int argc, char** argv) {
     remark(app.help());
     return wrong_use;
   }
+  if (command[1] == "help") {  // of a command where one is named
+    const bool of_verb = argc > 2 && std::find(names.begin(), names.end(), command[2]) != names.end();
+    print_result(of_verb ? app.get_subcommand(command[2])->help(program.name) : app.help());
+    return done;
+  }
   const auto verb = std::find(names.begin(), names.end(), command[1]);
   if (verb != names.end()) check_option_names(*app.get_subcommand(*verb), {command.begin() + 2, command.end()});
   else if (command[1][0] != '-') unknown_verb(program, command[1], names);

@@ -236,9 +236,14 @@ Forecast estimate(PointSource& points, const Options& wishes) {
   return forecast_fit(*backend, points, summary, options).total();
 }
 
-Forecast estimate(std::size_t rows, std::size_t dimension, const Options& options) {
-  RandomSource source(rows, dimension);
-  return estimate(source, options);
+Forecast estimate(std::size_t rows, std::size_t dimension, const Options& wishes) {
+  const Options options = checked_options(wishes, rows);
+  RandomSource some(std::min(rows, sample_rows), dimension);  // one row is like another: those that are timed are made
+  const PointSummary summary = summarise(some);
+  CentredSource sample(some, summary);
+  const auto backend = make_backend({options.backend, options.isa, options.threads});
+  const double beta = options.beta.value_or(2 / summary.mean_square);
+  return FitForecast(rows, dimension, options, measure_pass_cost(*backend, sample, options.precision.back(), beta)).total();
 }
 
 }  // namespace fd

@@ -223,6 +223,8 @@ class TextParser {
     const bool below_header = table_.rows == 0 && layout_.header, first_line = table_.rows == 0 && !layout_.header;
     if (number_.decimal_comma() && cell.find('.') != std::string_view::npos)
       hint = "numbers before it have decimal commas: write all of them in one way, without thousands separators";
+    else if (below_header && separator_ == blanks && cell.find(',') != std::string_view::npos)
+      hint = fmt::format("if line {} is a title and no header, start it with #", first_line_);
     else if (cell.find(',') != std::string_view::npos)
       hint = "write numbers with a decimal point and without thousands separators";
     else if (meant_as_number(cell)) hint = "write it as a decimal number, such as -1234.5 or 1e-3";
@@ -238,11 +240,14 @@ class TextParser {
   [[noreturn]] void refuse_width() const {
     const std::string more = column_ < layout_.width ? fmt::format("; column {} is missing", column_ + 1)
                                                      : fmt::format("; column {} is too many", layout_.width + 1);
-    throw Error(Failure::input,
-                fmt::format("{}, line {}: {}, but line {} has {}{}", name_, line_, counted(column_, "cell"), first_line_,
-                            layout_.width, more),
-                open_quote_ ? "a quote is not closed: close it, and leave line ends out of cells"
-                            : "every line needs the same number of cells, separated in the same way");
+    throw Error(
+        Failure::input,
+        fmt::format("{}, line {}: {}, but line {} has {}{}", name_, line_, counted(column_, "cell"), first_line_, layout_.width,
+                    more),
+        open_quote_ ? "a quote is not closed: close it, and leave line ends out of cells"
+        : table_.rows == (layout_.header ? 0 : 1)
+            ? fmt::format("every line needs the same number of cells; if line {} is a title, start it with #", first_line_)
+            : "every line needs the same number of cells, separated in the same way");
   }
 
   [[noreturn]] void refuse_missing() const {

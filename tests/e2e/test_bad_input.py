@@ -38,7 +38,7 @@ def test_values_that_are_no_numbers_in_text(program, points):
 
 def test_infinite_values_can_be_left_out(program, points):
     np.savetxt(program.folder / "bad.csv", with_values(points, (17, 2, np.inf)), delimiter=",")
-    program.refused("fit", "bad.csv", *FIT, words=["infinite value in row 18, column 3", "--missing drop-rows"])
+    program.refused("fit", "bad.csv", *FIT, "--quiet", words=["infinite value in row 18, column 3", "--missing drop-rows"])
     result = program("fit", "bad.csv", *FIT, "--missing", "drop-rows")
     assert "1 of 400 rows has infinite values and is left out (row 18)" in result.stderr
 
@@ -115,7 +115,10 @@ def test_other_element_types(program):
         ("a,b\r1,2\r3,4\r", ["carriage return", "line feed"]),
         ("a,b\n1,True\n3,False\n", ["line 2, column 2", "1 and 0"]),
         ("a,b\n(mm),(s)\n1,2\n3,4\n", ["line 2", "belongs to the header"]),
-        ("Run 7\na,b\n1,2\n3,4\n", ["line 1", "start it with #"]),
+        ("Run 7\na,b\n1,2\n3,4\n", ["line 1 is a title", "start it with #"]),
+        ("My table\na,b\n1,2\n3,4\n", ["line 1 is a title", "start it with #"]),
+        ("My table\n1,2\n3,4\n", ["line 2", "start it with #"]),
+        ("Run of May 7, 2020\n1,2\n3,4\n", ["line 1", "start it with #"]),
         ("a|b\n1|2\n3|4\n", ["'1|2' is not a number", "separated by commas"]),
         ('a,b\n"one\ntwo",3\n', ["line 2", "a quote is not closed"]),
         ("<html><body>\nNot found\n", ["holds HTML", "CSV"]),
@@ -123,7 +126,7 @@ def test_other_element_types(program):
         ("1\0,\0002\0\n\0", ["UTF-16"]),
     ],
     ids=["text column", "short row", "long row", "missing cell", "missing word", "header only", "old Mac", "truth values", "units", "title",
-         "bars", "line end in a cell", "web page", "JSON", "UTF-16"],
+         "title over a header", "title over numbers", "title with a comma", "bars", "line end in a cell", "web page", "JSON", "UTF-16"],
 )
 def test_bad_text(program, content, words):
     (program.folder / "table.csv").write_text(content, newline="")
@@ -306,7 +309,7 @@ def test_values_whose_squares_overflow(program, points):
 def test_a_row_that_dwarfs_the_rest_is_remarked(program, points):
     np.save(program.folder / "far.npy", with_values(points, (17, 2, 1e6)))
     words = "row 18 lies more than 30 times as far out as 95 in 100 rows (farthest: row 18, 1e+06 in column 3)"
-    kept = program("fit", "far.npy", "-k", 4, "--trim", 0, "-o", "m.h5")
+    kept = program("fit", "far.npy", "-k", 4, "--trim", 0, "-o", "m.h5", status=1)
     assert words in kept.stderr and words in kept.stdout
     aside = program("fit", "far.npy", "-k", 4, "-o", "m.h5")
     assert words in aside.stderr and words not in aside.stdout
@@ -355,7 +358,10 @@ def test_output_is_checked_before_the_fit(program, points):
     program.refused("fit", "points.npy", "--beta", 3, "-o", "nowhere/m.h5", status=3, words=["nowhere"])
     program.refused("fit", "points.npy", "--beta", 3, "-o", ".", status=3, words=["."])
     program.refused("fit", "points.npy", "--beta", 3, "-o", "points.npy/m.h5", status=3, words=["points.npy"])
-    program.refused("fit", "points.npy", "--beta", 3, "-o", "points.npy", words=["replace", "points.npy"])
+    shutil.copy(program.folder / "points.npy", program.folder / "points")
+    program.refused("fit", "points", "--beta", 3, "-o", "points", words=["replace", "points"])
+    for name in ["m.npy", "m.csv"]:
+        program.refused("fit", "points.npy", "--beta", 3, "-o", name, words=["HDF5", f"--coordinates {name}"])
     # Before the fit means before the points are even opened.
     program.refused("fit", "missing.npy", "--beta", 3, "-o", "nowhere/m.h5", status=3, words=["nowhere/m.h5"])
 

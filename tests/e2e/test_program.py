@@ -31,6 +31,11 @@ def test_version(program):
     assert text.strip() and text.endswith("\n") and "0." in text
 
 
+def test_help_is_a_command_too(program):
+    assert program("help").stdout == program("--help").stdout
+    assert program("help", "fit").stdout == program("fit", "--help").stdout
+
+
 def test_unknown_words(program):
     program.refused("fti", words=["fti", "did you mean fit"])
     program.refused("xylophone", words=["xylophone", "--help"])
