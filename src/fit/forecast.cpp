@@ -210,17 +210,27 @@ double FitForecast::seconds_after(const std::string& stage, std::size_t n, std::
   return seconds;
 }
 
-FitForecast forecast_fit(Backend& backend, PointSource& points, const PointSummary& summary, const Options& options) {
-  CentredSource sample(points, summary, nested_sample(points.rows(), std::min(points.rows(), sample_rows), options.seed));
+namespace {
+
+// Of a fit of so many rows, timed on a few of them, centred.
+FitForecast forecast_from(Backend& backend, PointSource& sample, std::size_t rows, const PointSummary& summary,
+                          const Options& options) {
   const double beta = options.beta.value_or(2 / summary.mean_square);
   const std::size_t dimension = summary.varying.size();
   const Precision precision = options.precision.back();
   PassCosts costs;
   costs.made = costs.kept = measure_pass_cost(backend, sample, precision, beta);
-  costs.kept_of = [&](std::size_t rows) { return backend.kept(rows, dimension, precision); };
-  if (costs.kept_of(points.rows()).bytes > 0)
+  costs.kept_of = [&](std::size_t n) { return backend.kept(n, dimension, precision); };
+  if (costs.kept_of(rows).bytes > 0)
     costs.made = measure_pass_cost(*make_backend({options.backend, options.isa, options.threads, 0}), sample, precision, beta);
-  return {points.rows(), dimension, options, costs};
+  return {rows, dimension, options, costs};
+}
+
+}  // namespace
+
+FitForecast forecast_fit(Backend& backend, PointSource& points, const PointSummary& summary, const Options& options) {
+  CentredSource sample(points, summary, nested_sample(points.rows(), std::min(points.rows(), sample_rows), options.seed));
+  return forecast_from(backend, sample, points.rows(), summary, options);
 }
 
 Forecast estimate(PointSource& points, const Options& wishes) {
@@ -241,9 +251,9 @@ Forecast estimate(std::size_t rows, std::size_t dimension, const Options& wishes
   RandomSource some(std::min(rows, sample_rows), dimension);  // one row is like another: those that are timed are made
   const PointSummary summary = summarise(some);
   CentredSource sample(some, summary);
-  const auto backend = make_backend({options.backend, options.isa, options.threads});
-  const double beta = options.beta.value_or(2 / summary.mean_square);
-  return FitForecast(rows, dimension, options, measure_pass_cost(*backend, sample, options.precision.back(), beta)).total();
+  const std::size_t keep = keep_bytes(rows, dimension, options);
+  const auto backend = make_backend({options.backend, options.isa, options.threads, keep});
+  return forecast_from(*backend, sample, rows, summary, options).total();
 }
 
 }  // namespace fd
