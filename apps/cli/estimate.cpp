@@ -10,6 +10,7 @@
 #include <flashdiffusion/error.hpp>
 #include <flashdiffusion/estimate.hpp>
 
+#include "base/counted.hpp"
 #include "cli/fit_arguments.hpp"
 #include "cli/read_arguments.hpp"
 #include "cli/summary.hpp"
@@ -68,6 +69,7 @@ int run(const Arguments& arguments) {
     forecast = estimate(*source, options);
   }
   options = checked_options(options, rows);
+  for (const std::string& line : taken_otherwise(options, rows)) remark("note: " + line);
   const bool too_much = !memory_complaint(rows, dimension, options).empty();
   const double free = static_cast<double>(available_memory_bytes());
   if (arguments.json) {
@@ -85,7 +87,7 @@ int run(const Arguments& arguments) {
     print_result(document.dump(2) + "\n");
     return done;
   }
-  std::string text = row_text("points", fmt::format("{} rows, {} columns", rows, dimension));
+  std::string text = row_text("points", counted(rows, "row") + ", " + counted(dimension, "column"));
   text += row_text("passes", fmt::format("about {} over the kernel, {} of them over all rows, {} columns", forecast.passes,
                                          forecast.full_passes, forecast.columns));
   text += row_text("time", fmt::format("about {}, to within a factor of two ({:.3g} Gpairs/s with one vector)",

@@ -58,6 +58,14 @@ Model fit_named(PointSource& source, const std::vector<std::string>& files, cons
   }
 }
 
+// A table of numbers is what somebody expects who names the output so.
+void check_model_name(const std::string& output) {
+  for (const std::string suffix : {".npy", ".npz", ".csv", ".tsv", ".txt"})
+    if (output.size() > suffix.size() && output.compare(output.size() - suffix.size(), suffix.size(), suffix) == 0)
+      throw Error(Failure::misuse, fmt::format("--output {}: a model is an HDF5 file", output),
+                  fmt::format("name it .h5; --coordinates {} writes the coordinates as a table", output));
+}
+
 void check_coordinates(const Arguments& arguments) {
   check_table_name(arguments.coordinates);
   { AtomicFile check(arguments.coordinates); }
@@ -72,6 +80,7 @@ int run(const Arguments& arguments, const std::vector<std::string>& command) {
   const auto start = std::chrono::steady_clock::now();
   Options options = arguments.fit.options();
   if (arguments.output.empty()) throw Error(Failure::misuse, "fit needs a name for the model it makes", "add -o model.h5");
+  check_model_name(arguments.output);
   { AtomicFile check(arguments.output); }  // a folder that cannot be written to is found out now, not after the fit
   refuse_overwriting(arguments.output, arguments.points);
   if (!arguments.coordinates.empty()) check_coordinates(arguments);

@@ -71,7 +71,10 @@ void FitArguments::declare(CLI::App& app) {
   bandwidth.declare(app);
 
   const char* flow = "How the bandwidth is chosen";
-  app.add_option("--select", select, "rule")
+  app.add_option("--select", select,
+                 "robust: where the error estimate is least, clear of modes on a few sparse rows; minimum: where it is least; "
+                 "paper: as the "
+                 "method's paper, by doubling; continuation: the largest at which the rows hold together")
       ->type_name("")
       ->capture_default_str()
       ->group(flow)

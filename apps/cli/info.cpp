@@ -9,6 +9,7 @@
 
 #include <flashdiffusion/model.hpp>
 
+#include "base/counted.hpp"
 #include "cli/read_arguments.hpp"
 #include "cli/summary.hpp"
 #include "cli/verb.hpp"
@@ -55,7 +56,7 @@ Contents describe_points(const PointSource& points) {
   Contents contents;
   contents.document = {
       {"n", points.rows()}, {"dimension", points.dimension()}, {"fit_memory_bytes", static_cast<std::uint64_t>(memory)}};
-  contents.text = row_text("points", fmt::format("{} rows, {} columns", points.rows(), points.dimension())) +
+  contents.text = row_text("points", counted(points.rows(), "row") + ", " + counted(points.dimension(), "column")) +
                   row_text("a fit needs", fmt::format("about {} of memory", bytes_text(memory)));
   if (free > 0) contents.text += row_text("free now", bytes_text(free) + (memory > free ? ": fit will refuse" : ""));
   const std::vector<std::string> notes = notes_of(points);

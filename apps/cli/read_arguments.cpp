@@ -15,7 +15,7 @@ void ReadArguments::declare(CLI::App& app) {
       ->type_name("COLUMN")
       ->capture_default_str()
       ->group(group);
-  app.add_option("--missing", missing, "rows with NA, NaN or an empty cell")
+  app.add_option("--missing", missing, "rows with NA, NaN, infinity or an empty cell")
       ->type_name("")
       ->capture_default_str()
       ->check(CLI::IsMember({"refuse", "drop-rows"}))

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "base/printable.hpp"
 #include "common/console.hpp"
 #include "common/flag_names.hpp"
@@ -31,12 +32,30 @@ std::string exponent_text(const Model& model) {
   return text;
 }
 
+// Sentences, which semicolons separate, a line each.
+std::string sentences_text(const std::string& label, const std::string& sentences) {
+  std::string text;
+  for (std::size_t at = 0; at < sentences.size();) {
+    const std::size_t end = std::min(sentences.find("; ", at), sentences.size());
+    text += row_text(at == 0 ? label : "", sentences.substr(at, end - at));
+    at = end + 2;
+  }
+  return text;
+}
+
 std::string sweep_text(const Model& model) {
-  std::string text = fmt::format("\n{:>9}  {:>5}  {:>11}  {:>9}  {:>7}  {:>10}  {:>10}  {:>6}  {}\n", "n", "prec", "beta",
-                                 "n_eff", "d_hat", "gap", "V", "passes", "outcome");
+  const bool aside = std::any_of(model.sweep.begin(), model.sweep.end(), [](const Probe& p) { return p.aside > 0; });
+  const auto only_aside = [&](const auto& value) { return aside ? fmt::format("{:>6}  ", value) : std::string(); };
+  std::string text = fmt::format("\n{:>9}  {}{:>5}  {:>11}  {:>9}  {:>7}  {:>10}  {:>10}  {:>6}  {}\n", "n", only_aside("aside"),
+                                 "prec", "beta", "n_eff", "d_hat", "gap", "V", "passes", "outcome");
   for (const Probe& p : model.sweep)
-    text += fmt::format("{:>9}  {:>5}  {:>11.5g}  {:>9.4g}  {:>7.3g}  {:>10.3e}  {:>10.4e}  {:>6}  {}\n", p.n,
-                        precision_name(p.precision), p.beta, p.n_eff, p.d_hat, p.perron_gap, p.v, p.passes, p.outcome);
+    if (p.outcome == "sparse")  // nothing else is known of it
+      text += fmt::format("{:>9}  {}{:>5}  {:>11.5g}  {:>9}  {:>7}  {:>10}  {:>10}  {:>6}  {}\n", p.n, only_aside(p.aside),
+                          precision_name(p.precision), p.beta, "-", "-", "-", "-", p.passes, p.outcome);
+    else
+      text += fmt::format("{:>9}  {}{:>5}  {:>11.5g}  {:>9.4g}  {:>7.3g}  {:>10.3e}  {:>10.4e}  {:>6}  {}\n", p.n,
+                          only_aside(p.aside), precision_name(p.precision), p.beta, p.n_eff, p.d_hat, p.perron_gap, p.v, p.passes,
+                          p.outcome);
   return text;
 }
 
@@ -58,6 +77,8 @@ nlohmann::ordered_json sweep_json(const Model& model) {
           {"v_stat", column([](const Probe& p) { return p.v_stat; })},
           {"v_mach", column([](const Probe& p) { return p.v_mach; })},
           {"v", column([](const Probe& p) { return p.v; })},
+          {"localised", column([](const Probe& p) { return p.localised; })},
+          {"aside", column([](const Probe& p) { return p.aside; })},
           {"passes", column([](const Probe& p) { return p.passes; })},
           {"seconds", column([](const Probe& p) { return p.seconds; })},
           {"outcome", column([](const Probe& p) { return p.outcome; })}};
@@ -72,14 +93,14 @@ std::string row_text(const std::string& label, const std::string& value) {
 std::string summary_text(const Model& model, const std::string& origin) {
   const double largest = model.residuals.empty() ? 0 : *std::max_element(model.residuals.begin(), model.residuals.end());
   std::string text;
-  text += row_text("points", fmt::format("{} rows, {} columns", model.n, model.dimension));
+  text += row_text("points", counted(model.n, "row") + ", " + counted(model.dimension, "column"));
   text += row_text("beta", bandwidth_text(model, origin));
   if (std::isfinite(model.beta_exponent)) text += row_text("", exponent_text(model));
   text += row_text("alpha", fmt::format("{:g}", model.alpha));
   text += row_text("precision", precision_name(model.precision));
   text += row_text("modes", fmt::format("{}, {}", model.modes(),
                                         model.converged ? "all converged" : "not what was asked for (see the outcome)"));
-  if (!model.outcome.empty()) text += row_text("outcome", with_flags(model.outcome));
+  text += sentences_text("outcome", with_flags(model.outcome));
   text += row_text("residual", fmt::format("{:.2e} at most; {:.2e} of the trivial mode", largest, model.perron_residual));
   text += row_text("passes", fmt::format("{} over the kernel, {} of them over all rows, {} columns", model.passes,
                                          model.full_passes, model.columns));

@@ -4,11 +4,11 @@
 #include <memory>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <flashdiffusion/model.hpp>
 
+#include "base/counted.hpp"
 #include "base/points_checksum.hpp"
 #include "cli/progress_display.hpp"
 #include "cli/read_arguments.hpp"
@@ -80,27 +80,24 @@ void restore_points(Model& model, const std::string& path, const ReadOptions& op
   }
   if (source->rows() != model.n || source->dimension() != model.dimension)
     throw Error(Failure::input,
-                fmt::format("--points {}: {} rows and {} columns, but the model was fitted to {} rows and {} columns", path,
-                            source->rows(), source->dimension(), model.n, model.dimension),
+                fmt::format("--points {}: {}, but the model was fitted to {}", path,
+                            counted_shape(source->rows(), source->dimension()), counted_shape(model.n, model.dimension)),
                 "give the file the model was fitted to");
   check_fitted_points(model, *source, path, quiet);
   model.points = kept_points(*source, model.mean, model.beta, traits(model.precision).wide_panels);
 }
 
-// Counted from 1, as in all messages.
 std::vector<std::size_t> rows_without_coordinates(const Table& coordinates) {
   std::vector<std::size_t> rows;
   for (std::size_t i = 0; coordinates.columns() > 0 && i < coordinates.rows(); ++i)
-    if (std::isnan(coordinates(i, 0))) rows.push_back(i + 1);
+    if (std::isnan(coordinates(i, 0))) rows.push_back(i);
   return rows;
 }
 
 std::string describe_unreachable(const std::vector<std::size_t>& rows, std::size_t of) {
-  const std::size_t shown = std::min<std::size_t>(rows.size(), 12);
-  return fmt::format(
-      "note: {} of {} rows {} beyond the kernel's reach of every fitted point, and {} coordinates are NaN: {} {}{}", rows.size(),
-      of, rows.size() == 1 ? "is" : "are", rows.size() == 1 ? "its" : "their", rows.size() == 1 ? "row" : "rows",
-      fmt::join(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(shown), ", "), shown < rows.size() ? ", ..." : "");
+  return fmt::format("note: {} of {} {} beyond the kernel's reach of every fitted point, and {} coordinates are NaN: {}",
+                     rows.size(), counted(of, "row"), one_or_many(rows.size(), "is", "are"),
+                     one_or_many(rows.size(), "its", "their"), listed_rows(rows, 12));
 }
 
 int run(const Arguments& arguments) {
@@ -128,8 +125,8 @@ int run(const Arguments& arguments) {
   }
   if (fresh->dimension() != model.dimension)
     throw Error(Failure::input,
-                fmt::format("{}: points of {} columns, but {} was fitted to points of {}", arguments.points.front(),
-                            fresh->dimension(), arguments.model, model.dimension),
+                fmt::format("{}: points of {}, but {} was fitted to points of {}", arguments.points.front(),
+                            counted(fresh->dimension(), "column"), arguments.model, model.dimension),
                 "give points with the columns of the fit, in the same order");
   if (!arguments.fitted.empty()) restore_points(model, arguments.fitted, arguments.read.options(), arguments.quiet);
   else if (model.points.empty())
@@ -153,13 +150,15 @@ int run(const Arguments& arguments) {
   if (!unreachable.empty() && !arguments.quiet) remark(describe_unreachable(unreachable, coordinates.rows()));
 
   if (arguments.json) {
+    std::vector<std::size_t> from_one = unreachable;
+    for (std::size_t& row : from_one) ++row;
     const nlohmann::ordered_json document = {{"rows", coordinates.rows()}, {"modes", coordinates.columns()},
-                                             {"time", arguments.time},     {"unreachable_rows", unreachable},
+                                             {"time", arguments.time},     {"unreachable_rows", from_one},
                                              {"model", arguments.model},   {"output", arguments.output}};
     print_result(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   } else if (!arguments.quiet && !to_stdout) {
-    print_result(fmt::format("{} rows of {} coordinates at time {:g} written to {}\n", coordinates.rows(), coordinates.columns(),
-                             arguments.time, arguments.output));
+    print_result(fmt::format("{} of {} at time {:g} written to {}\n", counted(coordinates.rows(), "row"),
+                             counted(coordinates.columns(), "coordinate"), arguments.time, arguments.output));
   }
   if (unreachable.size() < coordinates.rows()) return done;
   complain("every row is beyond the kernel's reach of the fitted points: there are no coordinates",

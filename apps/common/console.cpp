@@ -39,6 +39,8 @@ void print_result(const std::string& text) {
     const ssize_t count = write(STDOUT_FILENO, text.data() + written, text.size() - written);
     if (count >= 0) {
       written += static_cast<std::size_t>(count);
+    } else if (errno == EPIPE) {
+      throw ClosedPipe();
     } else if (errno != EINTR) {
       throw Error(Failure::io, fmt::format("standard output: could not write the result: {}", std::strerror(errno)),
                   "check where the output is sent, or use --quiet");

@@ -13,7 +13,10 @@ void guard_standard_streams();
 void name_program(const char* name);  // of the one that runs; it opens every complaint. Called once, in main
 const char* program_name();
 
-void print_result(const std::string& text);  // whole or Error(io)
+// Standard output is a pipe that nobody reads any more, as after `| head`: an end, and nothing to complain about.
+struct ClosedPipe {};
+
+void print_result(const std::string& text);  // whole, or Error(io), or ClosedPipe
 // Both show bytes that are no text, and control characters, as \xNN.
 void remark(const std::string& line);                                  // a line on standard error
 void complain(const std::string& what, const std::string& hint = {});  // "<program>: what", then the hint

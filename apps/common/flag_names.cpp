@@ -16,7 +16,7 @@ constexpr struct {
     {"memory_bytes", "--memory"}, {"beta0", "--beta0"},           {"beta0_cap", "--beta0-cap"},
     {"beta_max", "--beta-max"},   {"components", "--components"}, {"trim", "--trim"},
     {"seed", "--seed"},           {"header", "--header"},  // of fd::ReadOptions, as are the next two
-    {"names", "--names"},         {"missing", "--missing"},
+    {"names", "--names"},         {"missing", "--missing"},       {"points", "--points"},  // of fd::Model
 };
 
 }  // namespace

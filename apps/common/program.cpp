@@ -45,7 +45,7 @@ void check_option_names(const CLI::App& app, const std::vector<std::string>& wor
     if (word.size() < 2 || word[0] != '-') continue;
     char* end = nullptr;
     std::strtod(word.c_str(), &end);
-    if (*end == '\0') continue;  // a negative number is a value
+    if (end != word.c_str()) continue;  // a negative number, be it with a unit, is a value
     const std::string name = word[1] == '-' ? word.substr(0, word.find('=')) : word.substr(0, 2);
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       const std::string parent = app.get_parent() != nullptr ? app.get_parent()->get_name() + " " : "";
@@ -73,6 +73,11 @@ int run(const Program& program, int argc, char** argv) {
   if (argc < 2) {
     remark(app.help());
     return wrong_use;
+  }
+  if (command[1] == "help") {  // of a command where one is named
+    const bool of_verb = argc > 2 && std::find(names.begin(), names.end(), command[2]) != names.end();
+    print_result(of_verb ? app.get_subcommand(command[2])->help(program.name) : app.help());
+    return done;
   }
   const auto verb = std::find(names.begin(), names.end(), command[1]);
   if (verb != names.end()) check_option_names(*app.get_subcommand(*verb), {command.begin() + 2, command.end()});
@@ -110,6 +115,8 @@ int run_program(const Program& program, int argc, char** argv) {
     if (error.kind() == Failure::interrupted) complain("interrupted; nothing was written");
     else complain(error.what(), error.hint());
     return exit_status(error.kind());
+  } catch (const ClosedPipe&) {
+    return failure;
   } catch (const std::bad_alloc&) {
     complain("not enough memory", "use fewer points or modes, --no-points, or a machine with more memory");
   } catch (const std::exception& error) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 
@@ -14,9 +15,12 @@
 namespace fd::cli {
 
 std::string whole_number(const std::string& word) {
-  const bool digits = !word.empty() && word.size() <= 20 &&
-                      std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
-  return digits ? "" : word + " is not a whole number of zero or more";
+  const bool digits =
+      !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+  if (!digits) return word + " is not a whole number of zero or more";
+  errno = 0;
+  std::strtoull(word.c_str(), nullptr, 10);
+  return errno == ERANGE ? word + " is too large" : "";
 }
 
 std::string real_number(const std::string& word) {

@@ -71,7 +71,8 @@ struct Model {
   // kernel's reach of every fitted one has no coordinates: its row is NaN.
   //
   // time: finite, zero or above; anything else is misuse. A power of an eigenvalue that is not positive (rounding leaves some just
-  // below 0) exists for whole times only; at other times that coordinate is 0, and a note to the observer says so.
+  // below 0) exists for whole times only; at other times that coordinate is 0, and before time 1 also where the precision cannot tell the
+  // eigenvalue from 0, by which it would be divided. A note to the observer says so.
   std::vector<float> transform(PointsView fresh, double time = 1) const;
   Table transform(PointSource& fresh, double time, const Options& options) const;
 

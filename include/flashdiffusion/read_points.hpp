@@ -13,7 +13,8 @@ namespace fd {
 
 enum class Missing {
   refuse,  // NaN in text, NA, an empty cell: an Error(input) that names the first places
-  drop_rows,  // rows with such a cell, or with NaN in a binary file, are left out; the others keep their names, or get their numbers as such
+  // Rows with such a cell, or with NaN or infinity in whatever file, are left out; the others keep their names, or get their numbers as such.
+  drop_rows,
 };
 
 struct ReadOptions {

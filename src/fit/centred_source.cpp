@@ -9,6 +9,8 @@
 
 #include <flashdiffusion/error.hpp>
 
+#include "base/counted.hpp"
+
 namespace fd {
 namespace {
 
@@ -51,9 +53,9 @@ struct FirstReading {
     });
     if (bad > 0) {
       std::string what = std::string(std::isnan(first_bad.value) ? "NaN" : "an infinite value") + " in " + place_text(first_bad);
-      if (bad > 1) what += "; " + std::to_string(bad - 1) + " more not-finite values";
-      throw Error(Failure::input, what,
-                  "remove these rows or fill them in before fitting; `missing = drop-rows` leaves rows with NaN out");
+      if (bad > 1)
+        what += ", and " + counted(bad - 1, "more value") + " that " + one_or_many(bad - 1, "is", "are") + " not finite";
+      throw Error(Failure::input, what, "fill such values in, or leave their rows out: `missing = drop-rows`");
     }
     mean.resize(dimension);
     for (std::size_t c = 0; c < dimension; ++c) {
@@ -94,7 +96,8 @@ double extent_of(const std::vector<double>& sample, const std::vector<double>& m
 
 // The second reading: who lies far out. Returns the mean of |x - median|^2.
 double find_farthest(PointSource& source, const std::vector<double>& median, PointSummary& summary) {
-  constexpr std::size_t named = 6;
+  const std::size_t most = static_cast<std::size_t>(0.05 * static_cast<double>(summary.rows));
+  std::size_t dwarfing = 0;
   const double limit = summary.extent > 0 ? dwarfs * summary.extent : std::numeric_limits<double>::infinity();
   double square = 0;
   in_pieces(source, [&](std::size_t first, std::size_t count, const double* rows) {
@@ -102,7 +105,7 @@ double find_farthest(PointSource& source, const std::vector<double>& median, Poi
       const double* row = rows + i * summary.dimension;
       const double far = distance(row, median, summary.varying);
       square += far * far;
-      if (far > limit && summary.dwarfing++ < named) summary.dwarf.push_back(first + i);
+      if (far > limit && dwarfing++ < most) summary.dwarf.push_back(first + i);
       if (far <= summary.farthest.distance) continue;
       const auto out = [&](std::size_t c) { return std::abs(row[c] - median[c]); };
       std::size_t column = summary.varying[0];
@@ -111,6 +114,7 @@ double find_farthest(PointSource& source, const std::vector<double>& median, Poi
       summary.farthest = {first + i, column, row[column], far};
     }
   });
+  if (dwarfing > most) summary.dwarf.clear();
   return square / static_cast<double>(summary.rows);
 }
 
@@ -155,6 +159,11 @@ void refuse_what_precision_cannot_hold(const PointSummary& summary, const std::v
     const double scaled = wide ? 1e150 : 1e17;   // and so are sums of their squares over coordinates
     const double distance = summary.farthest.distance;
     if (distance <= largest && distance * unit <= scaled) continue;
+    if (beta && distance <= largest && !(distance > dwarfs * summary.extent && summary.extent * unit <= scaled))
+      throw Error(Failure::misuse,
+                  fmt::format("`beta = {:g}` is more than {} can hold for rows that lie {:.2g} apart", *beta, traits(p).name,
+                              summary.extent > 0 ? summary.extent : distance),
+                  "give a smaller one, or leave it out to let the data choose");
     throw Error(Failure::input,
                 fmt::format("{}: {:g} is more than {} can hold beside the other rows, 95 in 100 of which lie within {:.2g}",
                             place_text(summary.farthest), summary.farthest.value, traits(p).name, summary.extent),
@@ -162,18 +171,14 @@ void refuse_what_precision_cannot_hold(const PointSummary& summary, const std::v
   }
 }
 
-std::string describe_dwarfing(const PointSummary& summary) {
-  // where many rows lie far out the table is made of parts, and that is said elsewhere
-  if (summary.dwarfing == 0 || static_cast<double>(summary.dwarfing) > 0.05 * static_cast<double>(summary.rows)) return {};
-  std::vector<std::size_t> from_one = summary.dwarf;
-  for (std::size_t& row : from_one) ++row;
-  const bool one = summary.dwarfing == 1;
-  return fmt::format(
-      "{} {}{} {} more than {:g} times as far out as 95 in 100 rows (farthest: row {}, {:g} in column {}) and may decide "
-      "the bandwidth alone; check {}",
-      one ? "row" : "rows", fmt::join(from_one, ", "), summary.dwarf.size() < summary.dwarfing ? ", ..." : "",
-      one ? "lies" : "lie", dwarfs, summary.farthest.row + 1, summary.farthest.value, summary.farthest.column + 1,
-      one ? "it" : "them");
+std::string describe_dwarfing(const PointSummary& summary, bool search, const std::vector<std::size_t>& aside) {
+  constexpr std::size_t named = 6;
+  const std::vector<std::size_t>& rows = summary.dwarf;
+  if (std::includes(aside.begin(), aside.end(), rows.begin(), rows.end())) return {};
+  return fmt::format("{} {} more than {:g} times as far out as 95 in 100 rows (farthest: row {}, {:g} in column {}){}; check {}",
+                     listed_rows(rows, named), one_or_many(rows.size(), "lies", "lie"), dwarfs, summary.farthest.row + 1,
+                     summary.farthest.value, summary.farthest.column + 1, search ? " and may decide the bandwidth alone" : "",
+                     one_or_many(rows.size(), "it", "them"));
 }
 
 void CentredSource::read(std::size_t first, std::size_t count, double* out) {

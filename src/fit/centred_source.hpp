@@ -38,8 +38,7 @@ struct PointSummary {
   };
   Place farthest;                  // the row, and its column that lies farthest out
   double extent = 0;               // within it lie 95 of 100 rows of the sample
-  std::vector<std::size_t> dwarf;  // rows beyond 30 extents, the first few of them
-  std::size_t dwarfing = 0;        // how many there are
+  std::vector<std::size_t> dwarf;  // rows beyond 30 extents; empty where they are more than 5 in 100: the table is made of parts
 };
 
 // Throws Error(input) for NaN or infinity (row and column named, the others counted), for values whose squares overflow, and for points
@@ -47,12 +46,13 @@ struct PointSummary {
 PointSummary summarise(PointSource& source);
 
 // Throws Error(input) where a row lies so far out that coordinates of these precisions cannot hold both it and the rest. `beta`: where it
-// is known already.
+// is given; Error(misuse) where it, and no row, is what makes coordinates too large.
 void refuse_what_precision_cannot_hold(const PointSummary& summary, const std::vector<Precision>& precision,
                                        std::optional<double> beta = {});
 
-// One line about rows so far out that they alone decide what a bandwidth search sees; empty where there are none.
-std::string describe_dwarfing(const PointSummary& summary);
+// One line about rows so far out that they alone decide what a bandwidth search (where there is one) sees. Empty where there are none but
+// those `aside`, ascending: of them it is said elsewhere.
+std::string describe_dwarfing(const PointSummary& summary, bool search, const std::vector<std::size_t>& aside = {});
 
 class CentredSource final : public PointSource {
  public:

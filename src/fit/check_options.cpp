@@ -1,5 +1,6 @@
 #include "fit/check_options.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -8,7 +9,9 @@
 
 #include <flashdiffusion/error.hpp>
 
+#include "base/counted.hpp"
 #include "base/team.hpp"
+#include "solver/plan.hpp"
 
 namespace fd {
 namespace {
@@ -54,7 +57,8 @@ void check_rows(const Options& o, std::size_t rows) {
   const std::size_t kept = rows - trimmed_rows(o.trim, rows);
   const std::string left = kept < rows ? fmt::format(" that `trim = {}` leaves", *o.trim) : "";
   if (kept < 3)
-    throw Error(Failure::input, fmt::format("{} points{} are too few", kept, left), "a diffusion map needs at least 3");
+    throw Error(Failure::input, fmt::format("{}{} {} too few", counted(kept, "point"), left, one_or_many(kept, "is", "are")),
+                "a diffusion map needs at least 3");
   if (o.modes >= kept)
     refuse(fmt::format("{} modes were asked for, but {} points{} have at most {} nontrivial ones", o.modes, kept, left, kept - 1),
            "ask for fewer modes");
@@ -67,6 +71,20 @@ void check_rows(const Options& o, std::size_t rows) {
 
 std::size_t trimmed_rows(const std::optional<double>& trim, std::size_t rows) {
   return static_cast<std::size_t>(trim.value_or(0) * static_cast<double>(rows));
+}
+
+std::vector<std::string> taken_otherwise(const Options& o, std::size_t rows) {
+  const std::size_t kept = rows - trimmed_rows(o.trim, rows);
+  const SolverPlan plan = plan_solver(o.modes, kept, sizeof(float), 0, o.block, o.basis);
+  std::vector<std::string> lines;
+  if (o.block > 0 && plan.block > o.block)
+    lines.push_back(
+        fmt::format("`block = {}` is taken as {}: narrower blocks can miss repeated eigenvalues", o.block, plan.block));
+  if (o.basis > 0 && plan.basis > o.basis && o.basis < kept)
+    lines.push_back(fmt::format("`basis = {}` is too small for {} and blocks of {}: at least {} vectors are kept", o.basis,
+                                counted(o.modes, "mode"), plan.block, std::min(plan.basis, kept)));
+  if (o.basis > kept) lines.push_back(fmt::format("`basis = {}` is taken as {}: there are no more points", o.basis, kept));
+  return lines;
 }
 
 void check_options(const Options& options) {

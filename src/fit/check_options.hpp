@@ -7,6 +7,8 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include <flashdiffusion/options.hpp>
 
@@ -18,6 +20,10 @@ void check_options(const Options& options);
 // The options as the fit of so many rows takes them: the default number of modes gives way where there are fewer. Throws Error(misuse)
 // or, for too few points, Error(input).
 Options checked_options(const Options& options, std::size_t rows);
+
+// A sentence for each wish that such a fit does not take at its word: a block or a basis that the solver cannot work with becomes the next
+// one that it can.
+std::vector<std::string> taken_otherwise(const Options& checked, std::size_t rows);
 
 // How many rows `trim` leaves out.
 std::size_t trimmed_rows(const std::optional<double>& trim, std::size_t rows);

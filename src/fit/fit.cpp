@@ -69,8 +69,7 @@ Model fit_all_rows(PointSource& source, const Options& wishes) {
   PointSummary summary = summarise(source);
   refuse_what_precision_cannot_hold(summary, options.precision, options.beta);
   reduce_to_rank(source, summary, options.precision, options.seed);
-  const std::string dwarfing = describe_dwarfing(summary);
-  if (!dwarfing.empty()) watch.note(dwarfing);
+  if (const std::string dwarfing = describe_dwarfing(summary, !options.beta); !dwarfing.empty()) watch.note(dwarfing);
   auto backend =
       make_backend({options.backend, options.isa, options.threads, keep_bytes(summary.rows, summary.coordinates(), options)});
   options.memory_bytes = memory_budget(options);
@@ -106,8 +105,9 @@ Model fit_all_rows(PointSource& source, const Options& wishes) {
   const SolverOutcome outcome = final.solution.spectrum.outcome;
   const std::string pieces =
       options.beta ? describe_ones(model) : describe_separation(model, final.solution.support, final.components);
-  for (const std::string& part : {final.verdict, describe_residuals(model, options, outcome), describe_small(model, options),
-                                  describe_aside(model, final.gain), localised, dropped, pieces, dwarfing})
+  for (const std::string& part :
+       {final.verdict, describe_residuals(model, options, outcome), describe_small(model, options),
+        describe_aside(model, final.gain), localised, dropped, pieces, describe_dwarfing(summary, !options.beta, model.aside)})
     if (!part.empty()) model.outcome += (model.outcome.empty() ? "" : "; ") + part;
   model.converged = outcome == SolverOutcome::converged && final.admissible && trustworthy(model);
   final.rung.reset();
@@ -129,6 +129,7 @@ Model fit_or_trim(PointSource& source, const Options& wishes) {
   if (options.modes < wishes.modes)
     watch.note(
         fmt::format("{} modes: {} rows have no more", options.modes, source.rows() - trimmed_rows(options.trim, source.rows())));
+  for (const std::string& line : taken_otherwise(options, source.rows())) watch.note(line);
   if (trimmed_rows(options.trim, source.rows()) == 0) return fit_all_rows(source, options);
   watch.stage("trim", source.rows(), 0, 0);
   const std::vector<std::size_t> left_out = rows_to_trim(source, options, watch);

@@ -9,6 +9,7 @@
 
 #include <flashdiffusion/error.hpp>
 
+#include "base/counted.hpp"
 #include "base/random.hpp"
 #include "device/backend.hpp"
 #include "fit/centred_source.hpp"
@@ -79,8 +80,7 @@ std::string memory_complaint(std::size_t rows, std::size_t dimension, const Opti
   const auto size = [](double bytes) {
     return bytes < 1e9 ? fmt::format("{:.0f} MB", std::ceil(bytes / 1e6)) : fmt::format("{:.1f} GB", bytes / 1e9);
   };
-  const std::string needs =
-      fmt::format("a fit of {} rows and {} columns needs about {} of memory", rows, dimension, size(needed));
+  const std::string needs = fmt::format("a fit of {} needs about {} of memory", counted_shape(rows, dimension), size(needed));
   if (const std::size_t budget = options.memory_bytes.value_or(0); budget > 0 && needed > static_cast<double>(budget))
     return fmt::format("{}, more than `memory_bytes = {}` allows", needs, budget);
   const auto free = static_cast<double>(available_memory_bytes());
@@ -211,17 +211,27 @@ double FitForecast::seconds_after(const std::string& stage, std::size_t n, std::
   return seconds;
 }
 
-FitForecast forecast_fit(Backend& backend, PointSource& points, const PointSummary& summary, const Options& options) {
-  CentredSource sample(points, summary, nested_sample(points.rows(), std::min(points.rows(), sample_rows), options.seed));
+namespace {
+
+// Of a fit of so many rows, timed on a few of them, centred.
+FitForecast forecast_from(Backend& backend, PointSource& sample, std::size_t rows, const PointSummary& summary,
+                          const Options& options) {
   const double beta = options.beta.value_or(2 / summary.mean_square);
   const std::size_t dimension = summary.coordinates();
   const Precision precision = options.precision.back();
   PassCosts costs;
   costs.made = costs.kept = measure_pass_cost(backend, sample, precision, beta);
-  costs.kept_of = [&](std::size_t rows) { return backend.kept(rows, dimension, precision); };
-  if (costs.kept_of(points.rows()).bytes > 0)
+  costs.kept_of = [&](std::size_t n) { return backend.kept(n, dimension, precision); };
+  if (costs.kept_of(rows).bytes > 0)
     costs.made = measure_pass_cost(*make_backend({options.backend, options.isa, options.threads, 0}), sample, precision, beta);
-  return {points.rows(), dimension, options, costs};
+  return {rows, dimension, options, costs};
+}
+
+}  // namespace
+
+FitForecast forecast_fit(Backend& backend, PointSource& points, const PointSummary& summary, const Options& options) {
+  CentredSource sample(points, summary, nested_sample(points.rows(), std::min(points.rows(), sample_rows), options.seed));
+  return forecast_from(backend, sample, points.rows(), summary, options);
 }
 
 Forecast estimate(PointSource& points, const Options& wishes) {
@@ -238,9 +248,14 @@ Forecast estimate(PointSource& points, const Options& wishes) {
   return forecast_fit(*backend, points, summary, options).total();
 }
 
-Forecast estimate(std::size_t rows, std::size_t dimension, const Options& options) {
-  RandomSource source(rows, dimension);
-  return estimate(source, options);
+Forecast estimate(std::size_t rows, std::size_t dimension, const Options& wishes) {
+  const Options options = checked_options(wishes, rows);
+  RandomSource some(std::min(rows, sample_rows), dimension);  // one row is like another: those that are timed are made
+  const PointSummary summary = summarise(some);
+  CentredSource sample(some, summary);
+  const std::size_t keep = keep_bytes(rows, dimension, options);
+  const auto backend = make_backend({options.backend, options.isa, options.threads, keep});
+  return forecast_from(*backend, sample, rows, summary, options).total();
 }
 
 }  // namespace fd

@@ -1,6 +1,6 @@
 // Diffusion coordinates of new points: the transition probabilities p(x, j) = k(x, j) q_j^-a / sum_l k(x, l) q_l^-a with the same alpha
-// (q(x)^-a cancels), one rectangular pass with q^-a and q^-a psi as columns. lambda^t psi(x) = lambda^(t-1) sum_j p(x, j) psi_j: at t = 1
-// nothing is divided by lambda.
+// (q(x)^-a cancels), one rectangular pass with q^-a and q^-a psi as columns. lambda^t psi(x) = lambda^(t-1) sum_j p(x, j) psi_j: from t = 1
+// on nothing is divided by lambda.
 #include "fit/nystrom.hpp"
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include <flashdiffusion/error.hpp>
 #include <flashdiffusion/model.hpp>
 
+#include "base/counted.hpp"
 #include "device/backend.hpp"
 #include "fit/centred_source.hpp"
 #include "fit/progress_watch.hpp"
@@ -27,20 +28,25 @@ void check_time(double time) {
 // Whether lambda^time exists.
 bool has_power(double lambda, double time) { return lambda > 0 || time == std::floor(time); }
 
-// lambda^(time - less); 0 where lambda^time does not exist, and where lambda = 0 would be divided by.
-double scale_of(double lambda, double time, double less) {
-  if (!has_power(lambda, time) || (lambda == 0 && time < less)) return 0;
-  return std::pow(lambda, time - less);
+bool is_rounding(const Model& model, std::size_t mode) {
+  return !(std::abs(model.eigenvalues[mode]) > traits(model.precision).row_error);
 }
 
-void note_missing_powers(const Model& model, double time, const Options& options) {
+void note_zeros(const Model& model, double time, const Options& options) {
   if (options.observer == nullptr) return;
-  std::size_t missing = 0;
-  for (const double lambda : model.eigenvalues) missing += has_power(lambda, time) ? 0 : 1;
-  if (missing > 0)
-    options.observer->note(
-        std::to_string(missing) + " of " + std::to_string(model.modes()) +
-        " eigenvalues are not positive and have no power at a time that is not whole: these coordinates are 0");
+  std::size_t missing = 0, rounding = 0;
+  for (std::size_t j = 0; j < model.modes(); ++j) {
+    if (!has_power(model.eigenvalues[j], time)) ++missing;
+    else if (time < 1 && is_rounding(model, j)) ++rounding;
+  }
+  const auto note = [&](std::size_t count, const std::string& what) {
+    if (count == 0) return;
+    options.observer->note(std::to_string(count) + " of " + counted(model.modes(), "eigenvalue") + " " +
+                           one_or_many(count, "is", "are") + " " + what + ": " +
+                           one_or_many(count, "this coordinate is 0", "these coordinates are 0"));
+  };
+  note(missing, "not positive, which has no power at a time that is not whole");
+  note(rounding, "0 as far as " + std::string(traits(model.precision).name) + " can tell, and before time 1 would be divided by");
 }
 
 // A model is plain data, so its arrays need not be there.
@@ -77,12 +83,17 @@ class Reach {
 
 }  // namespace
 
+double extension_scale(const Model& model, std::size_t mode, double time) {
+  const double lambda = model.eigenvalues[mode];
+  return !has_power(lambda, time) || (time < 1 && is_rounding(model, mode)) ? 0 : std::pow(lambda, time - 1);
+}
+
 Table Model::embedding(double time) const {
   check_time(time);
   check_arrays(*this);
   Table out(n, modes(), psi.wide());
   for (std::size_t j = 0; j < modes(); ++j) {
-    const double scale = scale_of(eigenvalues[j], time, 0);
+    const double scale = has_power(eigenvalues[j], time) ? std::pow(eigenvalues[j], time) : 0;
     for (std::size_t i = 0; i < n; ++i) out.set(i, j, scale * psi(i, j));
   }
   return out;
@@ -91,17 +102,17 @@ Table Model::embedding(double time) const {
 Table extend(const Model& model, PointSource& fresh, double time, const Options& options, std::vector<std::size_t>* unreachable) {
   if (model.points.empty())
     throw Error(Failure::misuse, "this model was written without its points",
-                "give the points it was fitted to (transform --points)");
+                "give the points it was fitted to, less its mean: `points`");
   if (fresh.dimension() != model.dimension)
     throw Error(Failure::input,
-                "the points have " + std::to_string(fresh.dimension()) + " columns, the model was fitted to " +
+                "the points have " + counted(fresh.dimension(), "column") + ", the model was fitted to " +
                     std::to_string(model.dimension),
                 "use the same columns in the same order as in the fit");
   check_time(time);
   check_arrays(model);
   if (model.points.rows() != model.n || model.points.columns() != model.dimension)
     throw Error(Failure::misuse, "the model's points are not n × dimension", "load it again");
-  note_missing_powers(model, time, options);
+  note_zeros(model, time, options);
   ProgressWatch watch(options.observer);
   auto backend = make_backend({options.backend, options.isa, options.threads});
   const std::size_t k = model.modes(), n = model.n, m = fresh.rows();
@@ -128,7 +139,7 @@ Table extend(const Model& model, PointSource& fresh, double time, const Options&
   backend->upload(z.get(), host.data(), *w);
 
   std::vector<double> scale(k);
-  for (std::size_t j = 0; j < k; ++j) scale[j] = scale_of(model.eigenvalues[j], time, 1);
+  for (std::size_t j = 0; j < k; ++j) scale[j] = extension_scale(model, j, time);
   const Reach reach(model.points, model.beta);
   Table out(m, k, model.psi.wide());
   // fresh points in pieces, so that a file larger than memory can be transformed

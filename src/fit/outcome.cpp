@@ -5,12 +5,15 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "base/worst.hpp"
 #include "fit/rung_solver.hpp"
 #include "flow/potential.hpp"
 
 namespace fd {
 namespace {
+
+constexpr std::size_t named_rows = 6;  // of those that a sentence is about
 
 // As many eigenvalues as cannot be told from 1: within the precision's own uncertainty of it.
 std::size_t ones(const Model& model) {
@@ -29,14 +32,21 @@ std::string describe_residuals(const Model& model, const Options& options, Solve
   double worst = 0;
   for (const double residual : model.residuals) worst = worse(worst, residual);
   std::string text;
-  if (model.modes() < options.modes) text = fmt::format("only {} of {} modes were found; ", model.modes(), options.modes);
+  if (model.modes() < options.modes)
+    text = fmt::format("only {} of {} {} found; ", model.modes(), counted(options.modes, "mode"),
+                       one_or_many(model.modes(), "was", "were"));
   if (outcome == SolverOutcome::converged)
-    return text + fmt::format("all {} residuals are below {:g}", model.modes(), options.tolerance);
-  const auto reached =
-      std::count_if(model.residuals.begin(), model.residuals.end(), [&](double r) { return r <= options.tolerance; });
-  text += fmt::format("{} of {} residuals reached {:g}", reached, model.modes(), options.tolerance);
+    return text + fmt::format("{} below {:g}",
+                              model.modes() == 1 ? "the residual is" : fmt::format("all {} residuals are", model.modes()),
+                              options.tolerance);
+  const auto reached = static_cast<std::size_t>(
+      std::count_if(model.residuals.begin(), model.residuals.end(), [&](double r) { return r <= options.tolerance; }));
+  text += fmt::format("{} of {} reached {:g}", reached, counted(model.modes(), "residual"), options.tolerance);
   if (outcome == SolverOutcome::floor)
-    return text + fmt::format("; the others stand at the floor of {} arithmetic (largest {:.1e}); ask for `tolerance = {:.0e}`{}",
+    return text + fmt::format("; {} at the floor of {} arithmetic (largest {:.1e}); ask for `tolerance = {:.0e}`{}",
+                              reached == 0                   ? one_or_many(model.modes(), "it stands", "all stand")
+                              : reached + 1 == model.modes() ? "the other stands"
+                                                             : "the others stand",
                               traits(model.precision).name, worst, 2 * worst,
                               traits(model.precision).wide_panels ? "" : " or `precision = fp64`");
   return text + fmt::format(" when the passes ran out (largest {:.1e}); raise `max_passes` or `basis`", worst);
@@ -48,11 +58,11 @@ std::string describe_small(const Model& model, const Options& options) {
          model.residuals[first - 1] <= options.tolerance)
     --first;
   if (first == model.modes()) return {};
-  const std::string which = first + 1 == model.modes() ? fmt::format("eigenvalue {} is", first + 1)
-                                                       : fmt::format("eigenvalues {} to {} are", first + 1, model.modes());
-  return fmt::format(
-      "{} within the tolerance of zero: nothing else is known of {} modes (ask for {}, or for a smaller `tolerance`)", which,
-      first + 1 == model.modes() ? "its" : "their", first > 0 ? fmt::format("{} modes", first) : "a larger `beta`");
+  const bool one = first + 1 == model.modes();
+  const std::string which =
+      one ? fmt::format("eigenvalue {} is", first + 1) : fmt::format("eigenvalues {} to {} are", first + 1, model.modes());
+  return fmt::format("{} within the tolerance of zero: nothing else is known of {} (ask for {}, or for a smaller `tolerance`)",
+                     which, one ? "its mode" : "their modes", first > 0 ? counted(first, "mode") : "a larger `beta`");
 }
 
 std::string describe_ones(const Model& model) {
@@ -60,13 +70,12 @@ std::string describe_ones(const Model& model) {
   if (count == 0) return {};
   if (count == model.modes())
     return fmt::format(
-        "all {} eigenvalues are 1 as far as {} can tell: at this bandwidth the rows fall apart, and the modes are an arbitrary "
-        "choice; "
-        "use a smaller `beta`",
-        count, traits(model.precision).name);
+        "{} 1 as far as {} can tell: at this bandwidth the rows fall apart, and {} an arbitrary choice; use a smaller `beta`",
+        count == 1 ? "the eigenvalue is" : fmt::format("all {} eigenvalues are", count), traits(model.precision).name,
+        one_or_many(count, "the mode is", "the modes are"));
   return fmt::format(
       "{} of {} eigenvalues {} 1 as far as {} can tell: the rows fall into {} pieces that this bandwidth does not connect", count,
-      model.modes(), count == 1 ? "is" : "are", traits(model.precision).name, count + 1);
+      model.modes(), one_or_many(count, "is", "are"), traits(model.precision).name, count + 1);
 }
 
 std::string describe_localised(const std::vector<double>& v, const std::vector<double>& support, std::size_t rows) {
@@ -79,16 +88,14 @@ std::string describe_localised(const std::vector<double>& v, const std::vector<d
     std::size_t largest = 0;
     for (std::size_t i = 1; i < rows; ++i)
       if (std::abs(v[i * k + j]) > std::abs(v[largest * k + j])) largest = i;
-    where.push_back(largest + 1);
+    where.push_back(largest);
   }
   if (count == 0) return {};
   std::sort(where.begin(), where.end());
   where.erase(std::unique(where.begin(), where.end()), where.end());
-  const std::size_t shown = std::min<std::size_t>(where.size(), 6);
-  return fmt::format("{} of {} modes live on fewer than {:g} rows (most of it on {} {}{})", count, k, localised_rows,
-                     where.size() == 1 ? "row" : "rows",
-                     fmt::join(where.begin(), where.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
-                     shown < where.size() ? ", ..." : "");
+  return fmt::format("{} of {} {} on fewer than {:g} rows (most of {} on {})", count, counted(k, "mode"),
+                     one_or_many(count, "lives", "live"), localised_rows, one_or_many(count, "it", "them"),
+                     listed_rows(where, named_rows));
 }
 
 std::string describe_separation(const Model& model, const std::vector<double>& support, std::size_t components) {
@@ -103,22 +110,18 @@ std::string describe_separation(const Model& model, const std::vector<double>& s
   if (near == 0 || near == model.modes() || model.eigenvalues[near] > clearly_below) return {};
   if (alone == near)
     return fmt::format("{} nearly isolated {} the bandwidth down: leave {} out of the fit (`trim`)", near,
-                       near == 1 ? "row holds" : "rows hold", near == 1 ? "it" : "them");
+                       one_or_many(near, "row holds", "rows hold"), one_or_many(near, "it", "them"));
   return fmt::format("the rows fall into {0} nearly separate components: try `components = {0}`", near + 1);
 }
 
 std::string describe_rows(const std::vector<std::size_t>& some, std::size_t rows) {
-  const std::size_t shown = std::min<std::size_t>(some.size(), 6);
-  std::vector<std::size_t> from_one(some.begin(), some.begin() + static_cast<std::ptrdiff_t>(shown));
-  for (std::size_t& row : from_one) ++row;
-  return fmt::format("{} of {} rows ({} {}{})", some.size(), rows, some.size() == 1 ? "row" : "rows", fmt::join(from_one, ", "),
-                     shown < some.size() ? ", ..." : "");
+  return fmt::format("{} of {} ({})", some.size(), counted(rows, "row"), listed_rows(some, named_rows));
 }
 
 std::string describe_aside(const Model& model, const std::optional<AsideGain>& gain) {
-  const std::vector<std::size_t> aside = model.aside;
-  if (aside.empty()) return {};
-  std::string text = fmt::format("{} that the others do not resolve are placed by extension", describe_rows(aside, model.n));
+  if (model.aside.empty()) return {};
+  std::string text = fmt::format("{} that the others do not resolve {} placed by extension", describe_rows(model.aside, model.n),
+                                 one_or_many(model.aside.size(), "is", "are"));
   if (gain)
     text += fmt::format(": beta {:.3g} instead of {:.3g}{}", gain->beta, gain->beta_of_all,
                         gain->n < model.n ? fmt::format(" on a sample of {} rows", gain->n) : "");

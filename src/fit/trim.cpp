@@ -97,6 +97,8 @@ Table placed_modes(const Model& model, PointSource& all, const std::vector<std::
   SomeRows out_source(all, rows);
   std::vector<std::size_t> unreachable;
   Table placed = extend(model, out_source, 0, options, &unreachable);
+  std::vector<double> scale(k);
+  for (std::size_t j = 0; j < k; ++j) scale[j] = extension_scale(model, j, 0);
   // Beyond the kernel's reach of all others a row tends to its nearest neighbour: so do the transition probabilities as it moves away.
   std::vector<double> far(rows.size() * dimension);
   out_source.read(0, rows.size(), far.data());
@@ -112,7 +114,7 @@ Table placed_modes(const Model& model, PointSource& all, const std::vector<std::
       for (std::size_t c = 0; c < dimension; ++c) squared += std::pow(row[c] - model.mean[c] - model.points(j, c), 2);
       if (squared < least) least = squared, nearest = j;
     }
-    for (std::size_t j = 0; j < k; ++j) placed.set(i, j, model.psi(nearest, j) / model.eigenvalues[j]);
+    for (std::size_t j = 0; j < k; ++j) placed.set(i, j, scale[j] * model.psi(nearest, j));
   }
   return placed;
 }

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <flashdiffusion/error.hpp>
 
+#include "base/counted.hpp"
 #include "base/pieces.hpp"
 
 namespace fd {
@@ -59,24 +59,26 @@ class CompleteRows final : public PointSource {
 std::unique_ptr<PointSource> without_missing(std::unique_ptr<PointSource> source) {
   const std::size_t n = source->rows(), dimension = source->dimension();
   std::vector<std::size_t> kept, dropped;
+  bool missing = false, infinite = false;
   in_pieces(*source, [&](std::size_t first, std::size_t count, const double* rows) {
     for (std::size_t i = 0; i < count; ++i) {
       const double* row = rows + i * dimension;
-      const bool lacks = std::any_of(row, row + dimension, [](double value) { return std::isnan(value); });
-      (lacks ? dropped : kept).push_back(first + i);
+      const bool nan = std::any_of(row, row + dimension, [](double value) { return std::isnan(value); });
+      const bool inf = std::any_of(row, row + dimension, [](double value) { return std::isinf(value); });
+      missing |= nan;
+      infinite |= inf;
+      (nan || inf ? dropped : kept).push_back(first + i);
     }
   });
   if (dropped.empty()) return source;
+  const char* values = !infinite ? "missing values" : !missing ? "infinite values" : "missing or infinite values";
   if (kept.empty())
-    throw Error(Failure::input, fmt::format("all {} rows have missing values", n),
+    throw Error(Failure::input, fmt::format("{} {}", n == 1 ? "the only row has" : fmt::format("all {} rows have", n), values),
                 "fill the gaps, or leave the columns that have them out");
-  constexpr std::size_t most = 20;
-  std::vector<std::size_t> shown(dropped.begin(), dropped.begin() + static_cast<std::ptrdiff_t>(std::min(most, dropped.size())));
-  for (std::size_t& row : shown) ++row;
   std::string note =
-      fmt::format("{} of {} rows have missing values and are left out ({} {}{}){}", dropped.size(), n,
-                  dropped.size() == 1 ? "row" : "rows", fmt::join(shown, ", "), dropped.size() > most ? ", ..." : "",
-                  source->row_names().empty() ? "; the others are named by the numbers they had" : "");
+      fmt::format("{} of {} {} {} and {} left out ({}){}", dropped.size(), counted(n, "row"),
+                  one_or_many(dropped.size(), "has", "have"), values, one_or_many(dropped.size(), "is", "are"),
+                  listed_rows(dropped, 20), source->row_names().empty() ? "; the others are named by the numbers they had" : "");
   return std::make_unique<CompleteRows>(std::move(source), std::move(kept), std::move(note));
 }
 

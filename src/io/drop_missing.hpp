@@ -1,4 +1,4 @@
-// The rows of a source that lack no value: those with a NaN are left out. One reading of the source finds them. Every row that stays has a
+// The rows of a source that lack no value: those with a NaN or an infinite value are left out. One reading of the source finds them. Every row that stays has a
 // name, its own or else the number it had, counted from 1, so that results can be laid beside the file.
 #pragma once
 

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
+
 namespace fd {
 namespace {
 
@@ -27,7 +29,7 @@ std::string wrong_setting(const Model& model) {
   if (!(model.beta > 0) || !std::isfinite(model.beta)) return fmt::format("beta is {}", model.beta);
   if (!(model.alpha >= 0 && model.alpha <= 1)) return fmt::format("alpha is {}", model.alpha);
   if (model.n == 0 || model.dimension == 0) return "it holds no points";
-  if (model.modes() > model.n) return fmt::format("{} modes of {} points", model.modes(), model.n);
+  if (model.modes() > model.n) return fmt::format("{} of {}", counted(model.modes(), "mode"), counted(model.n, "point"));
   for (std::size_t j = 0; j < model.modes(); ++j) {
     if (!(std::abs(model.eigenvalues[j]) <= largest)) return fmt::format("eigenvalue {} is {}", j + 1, model.eigenvalues[j]);
     if (j > 0 && model.eigenvalues[j] > model.eigenvalues[j - 1]) return "the eigenvalues do not descend";

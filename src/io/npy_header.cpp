@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/counted.hpp"
+
 namespace fd {
 namespace {
 
@@ -122,7 +124,7 @@ NpyHeader read_npy_header(const Bytes& bytes) {
                 "write it with np.save, or correct its suffix");
   const int major = start[6];
   const std::size_t prefix = major == 1 ? 10 : 12;
-  if (there < 10 || there < prefix) throw damaged(file, fmt::format("the file ends after {} bytes", bytes.size()));
+  if (there < 10 || there < prefix) throw damaged(file, fmt::format("the file ends after {}", counted(bytes.size(), "byte")));
   if (major < 1 || major > 3) throw damaged(file, fmt::format("version {}.{} is not known here", major, start[7]));
   std::uint64_t length = start[8] | start[9] << 8;
   if (major > 1) length |= static_cast<std::uint64_t>(start[10]) << 16 | static_cast<std::uint64_t>(start[11]) << 24;

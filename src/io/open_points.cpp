@@ -15,6 +15,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "io/bytes.hpp"
 #include "io/drop_missing.hpp"
 #include "io/hdf5_points.hpp"
@@ -70,6 +71,12 @@ void refuse_foreign(const std::string& path) {
     throw Error(Failure::input, fmt::format("{}: Parquet and Feather files are not read here", path),
                 fmt::format("save it as text, in Python: pandas.read_{}(\"{}\").to_csv(\"points.csv\", index=False)",
                             ends_in(path, ".parquet") ? "parquet" : "feather", path));
+  for (const std::string_view suffix : {".xlsx", ".xlsm", ".xls", ".ods"})
+    if (ends_in(path, suffix))
+      throw Error(Failure::input, fmt::format("{}: spreadsheets are not read here", path),
+                  "save the sheet with the points as CSV");
+  if (ends_in(path, ".zip") || ends_in(path, ".tar.gz") || ends_in(path, ".tgz"))
+    throw Error(Failure::input, fmt::format("{}: archives are not read here", path), "unpack it, and name the file of points");
 }
 
 const Format* by_suffix(std::string_view path) {
@@ -81,11 +88,14 @@ const Format* by_suffix(std::string_view path) {
 
 const Format& by_magic(const std::string& path) {
   const FileBytes file(path);
-  char start[8] = {};
-  const std::size_t there = static_cast<std::size_t>(std::min<std::uint64_t>(file.size(), sizeof start));
-  file.read(0, there, start);
+  char bytes[4096] = {};
+  const std::size_t there = static_cast<std::size_t>(std::min<std::uint64_t>(file.size(), sizeof bytes));
+  file.read(0, there, bytes);
+  const std::string_view start(bytes, there);
   for (const Format& format : formats)
-    if (!format.magic.empty() && std::string_view(start, there).substr(0, format.magic.size()) == format.magic) return format;
+    if (!format.magic.empty() && start.substr(0, format.magic.size()) == format.magic) return format;
+  const auto in_text = [](char c) { return static_cast<unsigned char>(c) >= ' ' || c == '\n' || c == '\r' || c == '\t'; };
+  if (!start.empty() && std::all_of(start.begin(), start.end(), in_text)) return formats.back();
   std::string known;
   for (const Format& format : formats)
     for (const std::string_view suffix : format.suffixes)
@@ -156,10 +166,9 @@ Source open_one(const std::string& text, const ReadOptions& options) {
                 "write an array of shape (points, dimension)");
   std::uint64_t bytes = sizeof(double);
   if (__builtin_mul_overflow(bytes, source->rows(), &bytes) || __builtin_mul_overflow(bytes, source->dimension(), &bytes))
-    throw Error(
-        Failure::input,
-        fmt::format("{} claims {} rows and {} columns, more than any memory holds", text, source->rows(), source->dimension()),
-        "the file is damaged: write it again");
+    throw Error(Failure::input,
+                fmt::format("{} claims {}, more than any memory holds", text, counted_shape(source->rows(), source->dimension())),
+                "the file is damaged: write it again");
   return source;
 }
 
@@ -168,10 +177,10 @@ class StackedSource final : public PointSource {
   StackedSource(std::vector<Source> parts, const std::vector<std::string>& names) : parts_(std::move(parts)) {
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       if (parts_[i]->dimension() != parts_[0]->dimension())
-        throw Error(
-            Failure::input,
-            fmt::format("{} has {} columns, {} has {}", names[0], parts_[0]->dimension(), names[i], parts_[i]->dimension()),
-            "files that are stacked need the same number of columns");
+        throw Error(Failure::input,
+                    fmt::format("{} has {}, {} has {}", names[0], counted(parts_[0]->dimension(), "column"), names[i],
+                                parts_[i]->dimension()),
+                    "files that are stacked need the same number of columns");
       starts_.push_back(rows_);
       rows_ += parts_[i]->rows();
     }

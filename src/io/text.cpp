@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/counted.hpp"
 #include "base/printable.hpp"
 #include "io/bytes.hpp"
 #include "io/text_layout.hpp"
@@ -110,9 +111,15 @@ class TextParser {
   bool next_line(std::string_view& line) {
     while (lines_.next(line)) {
       if (lines_.number() == 1) line = check_start(line);
-      if (std::memchr(line.data(), '\0', line.size()) != nullptr)
+      if (std::memchr(line.data(), '\0', line.size()) != nullptr) {
+        const auto zero = [&](std::size_t at) { return at < line.size() && line[at] == '\0'; };
+        if (lines_.number() == 1 && zero(0) != zero(1) && ((zero(0) && zero(2)) || (zero(1) && zero(3)))) refuse_utf16();
         throw Error(Failure::input, fmt::format("{}, line {}: not text (a zero byte)", name_, lines_.number()),
                     "correct its suffix, or write it as text");
+      }
+      if (std::memchr(line.data(), '\r', line.size()) != nullptr)
+        throw Error(Failure::input, fmt::format("{}, line {}: a carriage return inside the line", name_, lines_.number()),
+                    "end lines with a line feed, as Unix and Windows do (tr '\\r' '\\n' turns old Mac text into such)");
       line = without_comment(line);
       if (!trimmed(line).empty()) return true;
     }
@@ -121,13 +128,24 @@ class TextParser {
 
   std::string_view check_start(std::string_view line) const {
     const auto starts = [&](std::string_view mark) { return line.substr(0, mark.size()) == mark; };
-    if (starts("\xff\xfe") || starts("\xfe\xff"))
-      throw Error(Failure::input, name_ + " is UTF-16 text", "save it as UTF-8 or plain ASCII");
+    if (starts("\xff\xfe") || starts("\xfe\xff")) refuse_utf16();
     if (starts("\x93NUMPY") || starts("\x89HDF") || starts("PK\x03\x04"))
       throw Error(Failure::input, name_ + " holds a binary array, not text",
                   lines_.packed() ? "unpack it first (gunzip)" : "correct its suffix; only text can come from a pipe");
     if (starts("\xef\xbb\xbf")) line.remove_prefix(3);
+    static constexpr std::pair<std::string_view, const char*> foreign[] = {{"<", "HTML or XML"},
+                                                                           {"{", "JSON"},
+                                                                           {"[", "JSON"},
+                                                                           {"%PDF", "a PDF document"},
+                                                                           {"\xd0\xcf\x11\xe0", "an old Excel or Word file"}};
+    for (const auto& [mark, what] : foreign)
+      if (starts(mark))
+        throw Error(Failure::input, fmt::format("{} holds {}, not a table of numbers", name_, what), "export the table as CSV");
     return line;
+  }
+
+  [[noreturn]] void refuse_utf16() const {
+    throw Error(Failure::input, name_ + " is UTF-16 text", "save it as UTF-8 or plain ASCII");
   }
 
   // The first lines, as many as it takes to recognise the layout.
@@ -148,14 +166,16 @@ class TextParser {
   void begin_row(std::size_t line) {
     line_ = line;
     column_ = 0;
-    gap_ = false;
+    gap_ = open_quote_ = false;
     if (table_.rows % table_.block_rows != 0) return;
     table_.blocks.emplace_back();
     table_.blocks.back().reserve(table_.block_rows * table_.dimension);
   }
 
   void add(std::string_view cell) {
+    if (layout_.empty_end && column_ == layout_.width && cell.empty()) return;
     const std::size_t column = column_++;
+    open_quote_ |= !cell.empty() && cell[0] == '"';
     if (column >= layout_.width) return;  // counted for the message
     if (layout_.names == column) return add_name(cell);
     std::optional<double> value = number_(cell);
@@ -197,22 +217,37 @@ class TextParser {
 
   [[noreturn]] void refuse(std::string_view cell, std::size_t column) const {
     std::string hint =
-        fmt::format("leave columns of text out or turn them into numbers; `names = {}` takes it as row names", column + 1);
+        layout_.width == 1
+            ? "points are numbers, separated by commas, semicolons, tabs or blanks"
+            : fmt::format("leave columns of text out or turn them into numbers; `names = {}` takes it as row names", column + 1);
+    const bool below_header = table_.rows == 0 && layout_.header, first_line = table_.rows == 0 && !layout_.header;
     if (number_.decimal_comma() && cell.find('.') != std::string_view::npos)
       hint = "numbers before it have decimal commas: write all of them in one way, without thousands separators";
+    else if (below_header && separator_ == blanks && cell.find(',') != std::string_view::npos)
+      hint = fmt::format("if line {} is a title and no header, start it with #", first_line_);
     else if (cell.find(',') != std::string_view::npos)
-      hint = "numbers before it have decimal points: write all of them in one way, without thousands separators";
-    else if (table_.rows == 0 && !layout_.header) hint = "correct it; if this line names the columns, say so: `header = yes`";
+      hint = "write numbers with a decimal point and without thousands separators";
+    else if (meant_as_number(cell)) hint = "write it as a decimal number, such as -1234.5 or 1e-3";
+    else if (truth_value(cell)) hint = "write 1 and 0 for truth values";
+    else if (below_header && sample_.size() > 2 && sample_[2].cells.size() > column &&
+             NumberReader(number_)(sample_[2].cells[column]))
+      hint = "correct it, or remove this line if it belongs to the header";
+    else if (first_line) hint = "correct it; if this line is a comment, start it with #";
+    if (first_line) hint += "; if it names the columns, say so: `header = yes`";
     throw Error(Failure::input, fmt::format("{}: '{}' is not a number", place(column), shortened(cell)), hint);
   }
 
   [[noreturn]] void refuse_width() const {
     const std::string more = column_ < layout_.width ? fmt::format("; column {} is missing", column_ + 1)
                                                      : fmt::format("; column {} is too many", layout_.width + 1);
-    throw Error(Failure::input,
-                fmt::format("{}, line {}: {} cell{}, but line {} has {}{}", name_, line_, column_, column_ == 1 ? "" : "s",
-                            first_line_, layout_.width, more),
-                "every line needs the same number of cells, separated in the same way");
+    throw Error(
+        Failure::input,
+        fmt::format("{}, line {}: {}, but line {} has {}{}", name_, line_, counted(column_, "cell"), first_line_, layout_.width,
+                    more),
+        open_quote_ ? "a quote is not closed: close it, and leave line ends out of cells"
+        : table_.rows == (layout_.header ? 0 : 1)
+            ? fmt::format("every line needs the same number of cells; if line {} is a title, start it with #", first_line_)
+            : "every line needs the same number of cells, separated in the same way");
   }
 
   [[noreturn]] void refuse_missing() const {
@@ -221,7 +256,7 @@ class TextParser {
       places.push_back(fmt::format("row {}, {} (line {}: {})", gap.row, column_text(gap.column), gap.line,
                                    gap.cell.empty() ? "the cell is empty" : fmt::format("'{}'", shortened(gap.cell))));
     throw Error(Failure::input,
-                fmt::format("{}: missing values in {} of {} rows: {}{}", name_, missing_rows_, table_.rows,
+                fmt::format("{}: missing values in {} of {}: {}{}", name_, missing_rows_, counted(table_.rows, "row"),
                             fmt::join(places, "; "), missing_cells_ > gaps_.size() ? "; ..." : ""),
                 "fill the gaps, leave the column out, or leave these rows out: `missing = drop-rows`");
   }
@@ -244,8 +279,13 @@ class TextParser {
       note += "no header, ";
     }
     note += layout_.names ? fmt::format("{} names the rows", column_text(*layout_.names)) : "no row names";
+    if (layout_.empty_end) note += ", the empty cell at the end of every line is left out";
     if (latin1_) note += ", names are Latin-1";
     table_.notes.push_back(note);
+    if (layout_.doubtful)
+      table_.notes.push_back(
+          fmt::format("{}: line {} is taken for a point named \"{}\"; if it names the columns, say so: `header = yes`", name_,
+                      first_line_, shortened(table_.names[0])));
     if (!layout_.names && counts_rows_ && table_.rows > 2 && layout_.width > 1)
       table_.notes.push_back(
           fmt::format("{}: {} counts the rows and is used as a feature all the same; `names = 1` takes it as row names", name_,
@@ -261,7 +301,7 @@ class TextParser {
   TextLayout layout_;
   TextTable table_;
   std::size_t first_line_ = 0, line_ = 0, column_ = 0;  // where the parser is
-  bool gap_ = false;                                    // this row lacks a value
+  bool gap_ = false, open_quote_ = false;               // this row lacks a value; has a quote that is not closed
   std::vector<Place> gaps_;                             // the first places that lack one
   std::size_t missing_rows_ = 0, missing_cells_ = 0;
   bool counts_rows_ = true, latin1_ = false;

@@ -4,12 +4,15 @@
 #include <cctype>
 #include <charconv>
 #include <cstdint>
+#include <iterator>
+#include <optional>
 #include <string_view>
 
 #include <fmt/format.h>
 
 #include <flashdiffusion/error.hpp>
 
+#include "base/counted.hpp"
 #include "io/text_number.hpp"
 
 namespace fd {
@@ -26,6 +29,30 @@ bool word_like(std::string_view cell) {
   return !cell.empty() && is_letter(cell[0]) && letters >= digits;
 }
 
+// What a column of names is called: "Gene", "sample_id", "Cell name", nothing; "Unnamed: 0" is pandas' word for nothing.
+bool names_a_column_of_names(std::string_view cell) {
+  std::string word;
+  for (const char c : cell) {
+    const char lower = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (lower >= 'a' && lower <= 'z') word += lower;
+    else if (c != ' ' && c != '_' && c != '-' && c != '.') return cell == "Unnamed: 0";
+  }
+  static constexpr std::string_view known[] = {
+      "",        "barcode", "case",  "cell",   "city",    "compound", "country", "date",        "feature", "file",
+      "gene",    "id",      "image", "index",  "item",    "label",    "name",    "observation", "patient", "probe",
+      "protein", "region",  "row",   "sample", "species", "state",    "subject", "symbol",      "time",
+  };
+  const auto is_known = [](std::string_view candidate) {
+    return std::find(std::begin(known), std::end(known), candidate) != std::end(known);
+  };
+  if (is_known(word)) return true;
+  for (const std::string_view ending : {"s", "id", "ids", "name", "names"})
+    if (word.size() > ending.size() && word.substr(word.size() - ending.size()) == ending &&
+        is_known(word.substr(0, word.size() - ending.size())))
+      return true;
+  return false;
+}
+
 class Judge {
  public:
   Judge(const std::vector<TextRow>& sample, bool decimal_commas, const ReadOptions& options, const std::string& file)
@@ -36,16 +63,23 @@ class Judge {
              std::all_of(sample.begin() + 1, sample.end(), [&](const TextRow& row) { return row.cells.size() == cells; });
     };
     // R names the columns and not the column of row names.
+    const auto names_a_row = [&](const TextRow& row) { return kind(row.cells[0]) == Kind::word; };
     if (options.header.value_or(true) && has(width + 1) &&
-        std::none_of(first_.begin(), first_.end(), [&](const std::string& cell) { return kind(cell) == Kind::number; }))
+        (numbers_in(first_, 0).empty() || (counts_up(first_, 0) && std::all_of(sample.begin() + 1, sample.end(), names_a_row))))
       first_.insert(first_.begin(), "");
+    empty_end_ = width > 1 && std::all_of(sample.begin(), sample.end(), [&](const TextRow& row) {
+                   return row.cells.size() == width && row.cells.back().empty();
+                 });
+    if (empty_end_) first_.pop_back();
+    const std::size_t cells = first_.size() + (empty_end_ ? 1 : 0);
     for (std::size_t i = 1; i < sample.size(); ++i)
-      if (sample[i].cells.size() == first_.size()) below_.push_back(&sample[i].cells);  // others are refused where they are read
+      if (sample[i].cells.size() == cells) below_.push_back(&sample[i].cells);  // others are refused where they are read
   }
 
   TextLayout decide() const {
     TextLayout layout;
     layout.width = first_.size();
+    layout.empty_end = empty_end_;
     const bool fixed = options_.names != "auto" && options_.names != "none";
     const std::size_t aside = fixed ? column_of(options_.names) : 0;  // the column that may name the rows
     const bool words = options_.names == "auto" && column_of_words();
@@ -53,6 +87,7 @@ class Judge {
     layout.header = options_.header.value_or(by_header || is_header(aside, words || fixed));
     if (layout.header) layout.columns = first_;
     if (fixed || words || (options_.names == "auto" && layout.header && numbers_rows())) layout.names = aside;
+    layout.doubtful = !options_.header && !layout.header && words && !below_.empty() && counts_up(first_, 1);
     return layout;
   }
 
@@ -92,26 +127,39 @@ class Judge {
   }
 
   bool is_header(std::size_t aside, bool names) const {
+    const bool set_aside = names || kind(first_[aside]) != Kind::number;
+    const bool word_aside = kind(first_[aside]) == Kind::word;
     std::vector<std::size_t> numbers;
     bool words = false, slips = false;
-    const bool set_aside = names || kind(first_[aside]) != Kind::number;
     for (std::size_t c = 0; c < first_.size(); ++c) {
-      if (c == aside && set_aside) continue;
       const Kind found = kind(first_[c]);
+      words |= found == Kind::word && !meant_as_number(first_[c]) && !(c == aside && names);
+      if (c == aside && set_aside) continue;
       if (found == Kind::number) numbers.push_back(c);
-      if (found != Kind::word) continue;
-      words = true;
-      slips |= !word_like(first_[c]);
+      slips |= found == Kind::word && !word_like(first_[c]);
     }
-    if (numbers.empty()) return words || (!names && kind(first_[aside]) == Kind::word);
+    if (numbers.empty()) return words;
     if (slips) return false;
-    return are_labels(numbers, words || (set_aside && kind(first_[aside]) == Kind::word));
+    return are_labels(numbers, words || word_aside, names && names_names(aside));
   }
 
-  // Whole numbers that follow each other from 0 or 1, or years beside words; no row below is the same, and a row of data is
+  // The first cell of the column that names the rows says what these names are, and is none of them.
+  bool names_names(std::size_t column) const {
+    return names_a_column_of_names(first_[column]) && std::none_of(below_.begin(), below_.end(), [&](const auto* cells) {
+             return names_a_column_of_names((*cells)[column]);
+           });
+  }
+
+  bool are_labels(const std::vector<std::size_t>& columns, bool beside_words, bool beside_name_of_names) const {
+    if (below_.empty()) return false;
+    return beside_name_of_names || count_columns(columns, beside_words) ||
+           (beside_words && (are_years(columns) || is_scale(columns)));
+  }
+
+  // Whole numbers that follow each other from 0 or 1, or from a year beside words; no row below is the same, and a row of data is
   // not easily taken for labels: some values below are more than digits, or there are four labels or more.
-  bool are_labels(const std::vector<std::size_t>& columns, bool beside_words) const {
-    if (below_.empty() || !consecutive(first_, columns)) return false;
+  bool count_columns(const std::vector<std::size_t>& columns, bool beside_words) const {
+    if (!consecutive(first_, columns)) return false;
     const std::string& start = first_[columns[0]];
     const bool counted = (start == "0" || start == "1") && columns.size() >= 2;
     const bool years = beside_words && start.size() == 4;
@@ -122,6 +170,60 @@ class Judge {
       for (const std::size_t c : columns) fractions |= is_fraction((*cells)[c]);
     }
     return fractions || columns.size() >= 4;
+  }
+
+  // Two years or more that increase, over rows none of which has years throughout.
+  bool are_years(const std::vector<std::size_t>& columns) const {
+    const auto has_years = [&](const std::vector<std::string>& cells) {
+      return std::all_of(columns.begin(), columns.end(), [&](std::size_t c) {
+        return cells[c].size() == 4 && digits_only(cells[c]) && cells[c] >= "1800" && cells[c] <= "2100";
+      });
+    };
+    return columns.size() >= 2 && has_years(first_) && direction(first_, columns) > 0 &&
+           std::none_of(below_.begin(), below_.end(), [&](const auto* cells) { return has_years(*cells); });
+  }
+
+  // Times, wavelengths, doses: numbers that rise or fall throughout, over rows of which none does so in the same direction. Of six numbers in
+  // random order one in 720 rises; of four, one in 24, so four have to be whole numbers over fractions.
+  bool is_scale(const std::vector<std::size_t>& columns) const {
+    const int way = direction(first_, columns);
+    if (columns.size() < 4 || way == 0) return false;
+    bool fractions = false;
+    for (const auto* cells : below_) {
+      if (direction(*cells, columns) == way) return false;
+      for (const std::size_t c : columns) fractions |= is_fraction((*cells)[c]);
+    }
+    const bool whole = std::all_of(columns.begin(), columns.end(), [&](std::size_t c) { return digits_only(first_[c]); });
+    return columns.size() >= 6 || (whole && fractions);
+  }
+
+  // 1: each number is larger than the one before it; -1: smaller; 0: neither.
+  int direction(const std::vector<std::string>& cells, const std::vector<std::size_t>& columns) const {
+    bool rises = true, falls = true;
+    double before = 0;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      NumberReader read(commas_);
+      const std::optional<double> value = read(cells[columns[i]]);
+      if (!value) return 0;
+      rises &= i == 0 || *value > before;
+      falls &= i == 0 || *value < before;
+      before = *value;
+    }
+    return columns.size() < 2 ? 0 : rises ? 1 : falls ? -1 : 0;
+  }
+
+  std::vector<std::size_t> numbers_in(const std::vector<std::string>& cells, std::size_t first) const {
+    std::vector<std::size_t> columns;
+    for (std::size_t c = first; c < cells.size(); ++c)
+      if (kind(cells[c]) == Kind::number) columns.push_back(c);
+    return columns;
+  }
+
+  // Whole numbers in all columns from `first`, each larger than the one before it.
+  bool counts_up(const std::vector<std::string>& cells, std::size_t first) const {
+    const std::vector<std::size_t> columns = numbers_in(cells, first);
+    return columns.size() == cells.size() - first && direction(cells, columns) > 0 &&
+           std::all_of(columns.begin(), columns.end(), [&](std::size_t c) { return digits_only(cells[c]); });
   }
 
   // A number that is more than digits; NaN and infinity have none.
@@ -149,10 +251,10 @@ class Judge {
     if (const auto found = std::find(first_.begin(), first_.end(), name); number == 0 && found != first_.end())
       number = static_cast<std::size_t>(found - first_.begin()) + 1;
     if (number < 1 || number > first_.size())
-      throw Error(
-          Failure::misuse,
-          fmt::format("{}: no column '{}' to take row names from (line {} has {} columns)", file_, name, line_, first_.size()),
-          "give a column's header or its number, counted from 1; or none");
+      throw Error(Failure::misuse,
+                  fmt::format("{}: no column '{}' to take row names from (line {} has {})", file_, name, line_,
+                              counted(first_.size(), "column")),
+                  "give a column's header or its number, counted from 1; or none");
     if (first_.size() == 1)
       throw Error(Failure::misuse, fmt::format("{}: its only column cannot name the rows", file_),
                   "points need a column of numbers");
@@ -164,6 +266,7 @@ class Judge {
   const std::string& file_;
   std::vector<std::string> first_;
   std::size_t line_;
+  bool empty_end_ = false;
   std::vector<const std::vector<std::string>*> below_;
 };
 

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 namespace fd {
 namespace {
@@ -41,6 +42,28 @@ std::optional<double> NumberReader::operator()(std::string_view cell) {
 
 bool missing_word(std::string_view cell) {
   for (const std::string_view word : {"", "NA", "N/A", "na", "n/a", "null", "NULL", "None", "?", "-", "."})
+    if (cell == word) return true;
+  return false;
+}
+
+bool meant_as_number(std::string_view cell) {
+  const auto number = [](std::string_view text) { return !text.empty() && with_point(text).has_value(); };
+  const auto replace = [](std::string& text, std::string_view part, std::string_view by) {
+    for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += by.size()) text.replace(at, part.size(), by);
+  };
+  if (number(cell) || cell.find_first_of("0123456789") == std::string_view::npos) return false;
+  if (cell.size() > 2 && cell[0] == '0' && (cell[1] == 'x' || cell[1] == 'X'))
+    return cell.find_first_not_of("0123456789abcdefABCDEF", 2) == std::string_view::npos;
+  std::string text(cell);
+  replace(text, "\u2212", "-");
+  for (const std::string_view separator : {",", "'", " ", "\u00a0", "\u202f"}) replace(text, separator, "");
+  if (number(text)) return true;
+  for (const auto& [letter, digit] : {std::pair{"O", "0"}, {"o", "0"}, {"l", "1"}, {"I", "1"}}) replace(text, letter, digit);
+  return text.find('.') != std::string::npos && number(text);
+}
+
+bool truth_value(std::string_view cell) {
+  for (const std::string_view word : {"true", "false", "True", "False", "TRUE", "FALSE", "yes", "no", "Yes", "No"})
     if (cell == word) return true;
   return false;
 }

@@ -23,6 +23,13 @@ class NumberReader {
 // Empty, NA, null and the like.
 bool missing_word(std::string_view cell);
 
+// No number, but meant as one: hexadecimal (0x10), with thousands separators (1,234 or 1 234), with a typographic minus (−5), with a letter
+// for a digit (O.5). Not "2nd", "16S" or "25%", which label columns.
+bool meant_as_number(std::string_view cell);
+
+// True, false, yes, no.
+bool truth_value(std::string_view cell);
+
 // Digits only: what counts and labels look like.
 bool digits_only(std::string_view cell);
 

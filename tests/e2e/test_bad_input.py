@@ -36,6 +36,13 @@ def test_values_that_are_no_numbers_in_text(program, points):
     program.refused("fit", "bad.csv", *FIT, words=["bad.csv", "nan", "row 18", "column 3"])
 
 
+def test_infinite_values_can_be_left_out(program, points):
+    np.savetxt(program.folder / "bad.csv", with_values(points, (17, 2, np.inf)), delimiter=",")
+    program.refused("fit", "bad.csv", *FIT, "--quiet", words=["infinite value in row 18, column 3", "--missing drop-rows"])
+    result = program("fit", "bad.csv", *FIT, "--missing", "drop-rows")
+    assert "1 of 400 rows has infinite values and is left out (row 18)" in result.stderr
+
+
 @pytest.mark.parametrize("name", ["x.npy", "x.npz", "x.csv", "x.txt", "x.h5:/a"])
 def test_empty_files(program, name):
     (program.folder / name.split(":")[0]).write_bytes(b"")
@@ -105,12 +112,31 @@ def test_other_element_types(program):
         ("1,2\n3,\n5,6\n", ["line 2", "column 2"]),
         ("a,b\n1,2\nNA,4\n5,6\n", ["line 3", "column 1"]),
         ("a,b\n", ["table.csv"]),
+        ("a,b\r1,2\r3,4\r", ["carriage return", "line feed"]),
+        ("a,b\n1,True\n3,False\n", ["line 2, column 2", "1 and 0"]),
+        ("a,b\n(mm),(s)\n1,2\n3,4\n", ["line 2", "belongs to the header"]),
+        ("Run 7\na,b\n1,2\n3,4\n", ["line 1 is a title", "start it with #"]),
+        ("My table\na,b\n1,2\n3,4\n", ["line 1 is a title", "start it with #"]),
+        ("My table\n1,2\n3,4\n", ["line 2", "start it with #"]),
+        ("Run of May 7, 2020\n1,2\n3,4\n", ["line 1", "start it with #"]),
+        ("a|b\n1|2\n3|4\n", ["'1|2' is not a number", "separated by commas"]),
+        ('a,b\n"one\ntwo",3\n', ["line 2", "a quote is not closed"]),
+        ("<html><body>\nNot found\n", ["holds HTML", "CSV"]),
+        ('{"a": 1}\n', ["holds JSON", "CSV"]),
+        ("1\0,\0002\0\n\0", ["UTF-16"]),
     ],
-    ids=["text column", "short row", "long row", "missing cell", "missing word", "header only"],
+    ids=["text column", "short row", "long row", "missing cell", "missing word", "header only", "old Mac", "truth values", "units", "title",
+         "title over a header", "title over numbers", "title with a comma", "bars", "line end in a cell", "web page", "JSON", "UTF-16"],
 )
 def test_bad_text(program, content, words):
-    (program.folder / "table.csv").write_text(content)
+    (program.folder / "table.csv").write_text(content, newline="")
     program.refused("fit", "table.csv", "--beta", 1, "-k", 1, "-o", "m.h5", words=["table.csv", *words])
+
+
+@pytest.mark.parametrize("name,word", [("x.xlsx", "spreadsheet"), ("x.xls", "spreadsheet"), ("x.zip", "unpack"), ("x.parquet", "to_csv")])
+def test_files_of_other_programs(program, name, word):
+    (program.folder / name).write_bytes(b"PK\x03\x04" + bytes(100))
+    program.refused("fit", name, *FIT, words=[name, word])
 
 
 def test_archive_with_two_arrays(program, points):
@@ -213,6 +239,9 @@ def test_all_points_equal(program):
         (("--beta", 1, "--threads", -1), ["--threads"]),
         (("--beta", 1, "--threads", 1000000), ["--threads"]),
         (("--beta", 1, "--memory", "lots"), ["--memory", "4G"]),
+        (("--beta", 1, "--memory", "-4G"), ["--memory -4G", "500M"]),
+        (("--beta", 1e308), ["--beta 1e+308 is more than fp32 can hold", "smaller"]),
+        (("--beta", 1, "--block", "99999999999999999999"), ["--block", "too large"]),
         (("--beta0", -1), ["--beta0"]),
         (("--beta0-cap", "tall"), ["--beta0-cap", "none"]),
         (("--components", 0), ["--components"]),
@@ -254,6 +283,15 @@ def test_options_without_effect_are_remarked(program, points):
         assert words in program("fit", "points.npy", "-k", 3, *options, "-o", "m.h5").stderr
 
 
+def test_wishes_that_the_solver_cannot_take_are_remarked(program, points):
+    for options, words in [
+        (("--block", 3), "note: --block 3 is taken as 4"),
+        (("--basis", 5), "note: --basis 5 is too small for 8 modes and blocks of 16"),
+    ]:
+        for verb in (("fit", "points.npy", "-o", "m.h5"), ("estimate", "points.npy")):
+            assert words in program(*verb, "--beta", 3, "-k", 8, *options).stderr
+
+
 @pytest.mark.parametrize("value", [1e37, -1e39, 1e100])
 @pytest.mark.parametrize("precision", ["fp32", "tf32", "bf16,fp32"])
 def test_fill_values(program, points, value, precision):
@@ -270,9 +308,12 @@ def test_values_whose_squares_overflow(program, points):
 
 def test_a_row_that_dwarfs_the_rest_is_remarked(program, points):
     np.save(program.folder / "far.npy", with_values(points, (17, 2, 1e6)))
-    result = program("fit", "far.npy", "-k", 4, "-o", "m.h5")
-    for text in (result.stderr, result.stdout):
-        assert "row 18 lies more than 30 times as far out" in text and "1e+06 in column 3" in text
+    words = "row 18 lies more than 30 times as far out as 95 in 100 rows (farthest: row 18, 1e+06 in column 3)"
+    kept = program("fit", "far.npy", "-k", 4, "--trim", 0, "-o", "m.h5", status=1)
+    assert words in kept.stderr and words in kept.stdout
+    aside = program("fit", "far.npy", "-k", 4, "-o", "m.h5")
+    assert words in aside.stderr and words not in aside.stdout
+    assert "1 of 400 rows (row 18) that the others do not resolve is placed by extension" in aside.stdout
 
 
 @pytest.mark.parametrize("threads", ["-1", "abc", "100000", "2.5"])
@@ -317,7 +358,10 @@ def test_output_is_checked_before_the_fit(program, points):
     program.refused("fit", "points.npy", "--beta", 3, "-o", "nowhere/m.h5", status=3, words=["nowhere"])
     program.refused("fit", "points.npy", "--beta", 3, "-o", ".", status=3, words=["."])
     program.refused("fit", "points.npy", "--beta", 3, "-o", "points.npy/m.h5", status=3, words=["points.npy"])
-    program.refused("fit", "points.npy", "--beta", 3, "-o", "points.npy", words=["replace", "points.npy"])
+    shutil.copy(program.folder / "points.npy", program.folder / "points")
+    program.refused("fit", "points", "--beta", 3, "-o", "points", words=["replace", "points"])
+    for name in ["m.npy", "m.csv"]:
+        program.refused("fit", "points.npy", "--beta", 3, "-o", name, words=["HDF5", f"--coordinates {name}"])
     # Before the fit means before the points are even opened.
     program.refused("fit", "missing.npy", "--beta", 3, "-o", "nowhere/m.h5", status=3, words=["nowhere/m.h5"])
 

@@ -1,9 +1,11 @@
 """estimate: what a fit will take, from a file or from two numbers; and fit's own forecast."""
 
 import json
+import resource
+import subprocess
 
 import numpy as np
-from conftest import torus
+from conftest import PROGRAM, torus
 
 
 def test_from_two_numbers(program):
@@ -14,6 +16,14 @@ def test_from_two_numbers(program):
     text = program("estimate", 50_000, 24, "-k", 4).stdout
     for word in ("50000 rows, 24 columns", "passes", "time", "memory"):
         assert word in text
+
+
+def test_points_that_do_not_exist_take_no_memory(program):
+    limit = 2 << 30
+    result = subprocess.run([PROGRAM, "estimate", "1000000000", "20", "--threads", "1", "--json"], capture_output=True, text=True, timeout=60,
+                            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["n"] == 1_000_000_000
 
 
 def test_from_a_file_without_reading_it_all(program):

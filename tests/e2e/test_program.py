@@ -31,6 +31,11 @@ def test_version(program):
     assert text.strip() and text.endswith("\n") and "0." in text
 
 
+def test_help_is_a_command_too(program):
+    assert program("help").stdout == program("--help").stdout
+    assert program("help", "fit").stdout == program("fit", "--help").stdout
+
+
 def test_unknown_words(program):
     program.refused("fti", words=["fti", "did you mean fit"])
     program.refused("xylophone", words=["xylophone", "--help"])
@@ -56,6 +61,7 @@ def test_info_and_fit_say_the_same_under_the_same_names(program, points):
     for name in ["passes", "full_passes", "columns"]:
         assert isinstance(told[name], int) and told[name] > 0
     assert told["seconds"] > 0 and told["peak_rss_bytes"] > 1e6
+    assert "aside" in told["sweep"]
     text = program("info", "model.h5").stdout
     assert "400 rows, 4 columns" in text and f"{told['eigenvalues'][0]:.6f}"[:7] in text
 
@@ -106,7 +112,7 @@ def test_closed_pipe(program, points):
     os.close(reading)
     result = subprocess.run([PROGRAM, "info", "points.npy"], cwd=program.folder, stdout=writing, stderr=subprocess.PIPE, timeout=60)
     os.close(writing)
-    assert result.returncode == 3
+    assert result.returncode == 3 and result.stderr == b"", "whoever read has seen enough: nothing to complain about"
 
 
 def run_on_terminal(program, arguments, environment):

@@ -259,3 +259,19 @@ def test_no_raw_bytes_in_messages(program):
         file[b"a\x1b[31m"] = np.zeros((2, 2))
         file[b"b\xff"] = np.zeros((2, 2))
     refuses(b"x.h5", (program.folder / "x.h5").read_bytes(), "\\x1b[31m")
+
+
+def test_text_without_a_known_suffix(program, points):
+    for name in ["x.dat", "x"]:
+        np.savetxt(program.folder / name, points)
+        assert json.loads(program("info", name, "--json").stdout)["n"] == 400
+    (program.folder / "y.dat").write_bytes(bytes(range(64)))
+    program.refused("info", "y.dat", words=["y.dat", "known suffixes"])
+
+
+def test_a_separator_at_the_end_of_every_line(program):
+    (program.folder / "x.csv").write_text("a,b,\n1,2,\n3,5,\n4,4,\n")
+    told = json.loads(program("info", "x.csv", "--json").stdout)
+    assert (told["n"], told["dimension"]) == (3, 2) and "the empty cell at the end of every line is left out" in told["notes"][0]
+    (program.folder / "x.csv").write_text("a,b,\n1,2,\n3,5,7\n4,4,\n")
+    program.refused("info", "x.csv", words=["missing values in 2 of 3 rows"])

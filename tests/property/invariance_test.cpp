@@ -21,9 +21,9 @@ Model fitted(const Dataset& data, int threads = 2, Precision precision = Precisi
   return fit(PointsView(data.x.data(), data.rows, data.dimension), options);
 }
 
-// Two eigenvalues of the same operator computed twice: each is off by the kernel's row error at most (4e-6 in fp32; see the contract
-// tests), in practice by far less.
-constexpr double two_fp32_results = 2 * 4e-6;
+// Two eigenvalues of the same operator computed twice: each is off by the kernel's row error at most (see the contract tests), in practice
+// by far less.
+const double two_fp32_results = 2 * traits(Precision::fp32).row_error;
 
 void expect_same_spectrum(const Model& a, const Model& b) {
   for (std::size_t j = 0; j < a.modes(); ++j) EXPECT_NEAR(a.eigenvalues[j], b.eigenvalues[j], two_fp32_results);

@@ -119,6 +119,41 @@ TEST(Fit, AFewRowsGiveAllTheModesTheyHave) {
   EXPECT_EQ(notes.lines[0], "8 modes: 9 rows have no more");
 }
 
+// The solver works with blocks of 4 or more and with a basis of the modes and three blocks, whatever was asked for.
+TEST(CheckedOptions, WishesThatAreNotTakenAtTheirWordAreNamed) {
+  using Lines = std::vector<std::string>;
+  const auto lines = [](std::size_t block, std::size_t basis, std::size_t rows = 100) {
+    Options options;
+    options.modes = 5;
+    options.block = block;
+    options.basis = basis;
+    return taken_otherwise(checked_options(options, rows), rows);
+  };
+  EXPECT_EQ(lines(0, 0), Lines{});
+  EXPECT_EQ(lines(4, 17), Lines{});
+  EXPECT_EQ(lines(3, 0), Lines{"`block = 3` is taken as 4: narrower blocks can miss repeated eigenvalues"});
+  EXPECT_EQ(lines(4, 16), Lines{"`basis = 16` is too small for 5 modes and blocks of 4: at least 17 vectors are kept"});
+  EXPECT_EQ(lines(0, 5), Lines{"`basis = 5` is too small for 5 modes and blocks of 16: at least 53 vectors are kept"});
+  EXPECT_EQ(lines(0, 5, 20), Lines{"`basis = 5` is too small for 5 modes and blocks of 16: at least 20 vectors are kept"});
+  EXPECT_EQ(lines(0, 200), Lines{"`basis = 200` is taken as 100: there are no more points"});
+  EXPECT_EQ(lines(2, 3).size(), 2u);
+}
+
+TEST(Fit, SaysWhichWishesItDidNotTake) {
+  const Dataset data = gaussian(60, 3);
+  Notes notes;
+  Options options;
+  options.modes = 5;
+  options.beta = 0.3;
+  options.block = 3;
+  options.basis = 4;
+  options.observer = &notes;
+  fit(PointsView(data.x.data(), data.rows, data.dimension), options);
+  ASSERT_EQ(notes.lines.size(), 2u);
+  EXPECT_NE(notes.lines[0].find("`block = 3`"), std::string::npos) << notes.lines[0];
+  EXPECT_NE(notes.lines[1].find("`basis = 4`"), std::string::npos) << notes.lines[1];
+}
+
 TEST(Fit, ANullPointerIsMisuse) {
   EXPECT_THROW(fit(PointsView(static_cast<const double*>(nullptr), 10, 3)), Error);
   EXPECT_THROW(fit(PointsView(static_cast<const float*>(nullptr), 10, 3)), Error);

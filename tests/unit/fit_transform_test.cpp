@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <random>
 
@@ -10,6 +11,8 @@
 #include "base/points_checksum.hpp"
 #include "fit/checksummed_source.hpp"
 #include "fit/kept_points.hpp"
+#include "fit/progress_watch.hpp"
+#include "fit/trim.hpp"
 
 namespace fd {
 namespace {
@@ -82,6 +85,67 @@ TEST(Transform, Times) {
       EXPECT_TRUE(std::isfinite(twice[i * 3 + 2]));
       EXPECT_TRUE(std::isfinite(half[i * 3]));
     }
+  }
+}
+
+struct Notes : Observer {
+  std::vector<std::string> lines;
+  void note(const std::string& line) override { lines.push_back(line); }
+};
+
+// Before time 1 an extension is divided by lambda. Where that is rounding, so is what is divided, and 0 is nearer than their quotient.
+TEST(Transform, NothingIsDividedByRounding) {
+  const auto x = cloud(100, 2);
+  for (const Precision precision : {Precision::fp32, Precision::fp64})
+    for (const double share : {0.0, 0.5, -1.0, 3.0}) {
+      Model model = fitted(x, 2, precision);
+      model.eigenvalues[2] = share * traits(precision).row_error;
+      ViewSource source(PointsView(x.data(), 100, 2));
+      Notes notes;
+      Options options;
+      options.observer = &notes;
+      const Table start = model.transform(source, 0, options);
+      const bool rounding = std::abs(share) <= 1;
+      ASSERT_EQ(notes.lines.size(), rounding ? 1u : 0u);
+      for (const std::string& line : notes.lines)
+        EXPECT_NE(line.find("1 of 3 eigenvalues is 0 as far as"), std::string::npos) << line;
+      for (std::size_t i = 0; i < 100; ++i) {
+        EXPECT_EQ(start(i, 2) == 0, rounding) << i;
+        EXPECT_NEAR(start(i, 0), model.psi(i, 0), 1e-3);
+      }
+    }
+}
+
+// Rows placed after a fit, within the kernel's reach and beyond it.
+TEST(PlaceRows, AnEigenvalueOfZeroLeavesFiniteModes) {
+  auto x = cloud(100, 2);
+  Model model = fitted(x, 2);
+  model.eigenvalues[1] = 0;
+  model.eigenvalues[2] = 1e-42;  // 1 / it is no float
+  x.insert(x.end(), {0.1, 0.2, 1e5, 1e5});
+  ViewSource source(PointsView(x.data(), 102, 2));
+  Options options;
+  ProgressWatch watch(nullptr);
+  place_rows(model, source, {100, 101}, options, watch);
+  ASSERT_EQ(model.n, 102u);
+  for (const std::size_t row : {100u, 101u}) {
+    EXPECT_TRUE(std::isfinite(model.psi(row, 0)));
+    EXPECT_NE(model.psi(row, 0), 0);
+    EXPECT_EQ(model.psi(row, 1), 0);
+    EXPECT_EQ(model.psi(row, 2), 0);
+  }
+}
+
+TEST(Transform, AModelWithoutPointsSaysWhatItNeeds) {
+  const auto x = cloud(50, 2);
+  Model model = fitted(x, 2);
+  model.points = Table();
+  try {
+    model.transform(PointsView(x.data(), 50, 2));
+    FAIL() << "no Error";
+  } catch (const Error& error) {
+    EXPECT_NE(error.hint().find("`points`"), std::string::npos) << error.hint();
+    EXPECT_EQ(error.hint().find("--"), std::string::npos) << error.hint();
   }
 }
 

@@ -199,7 +199,8 @@ TEST_F(IoNpy, Paths) {
   error = error_of([&] { open_points({folder_.string()}); });
   EXPECT_EQ(error.kind(), Failure::io);
   EXPECT_TRUE(says(error, "directory"));
-  error = refusal("some words", "x.dat");
+  EXPECT_TRUE(says(refusal("some words", "x.dat"), "no numbers")) << "text is read whatever its suffix";
+  error = refusal("\x01\x02\x03", "x.dat");
   EXPECT_TRUE(says(error, ".npy .npz .h5 .hdf5 .h5ad .csv .tsv .txt"));
   EXPECT_TRUE(says(refusal("\x1f\x8b", "x.csv.gz"), "gzip"));
   EXPECT_EQ(error_of([&] { open_points({}); }).kind(), Failure::misuse);

@@ -36,8 +36,21 @@ TEST_F(IoTextLayout, HeadersOfNumbers) {
   expect("0,1\n0.5,1.5\n", {0.5, 1.5}, {}, "line 1 is the header");
   expect("1,2,3,4\n7,7,8,9\n", {7, 7, 8, 9}, {}, "line 1 is the header");
   expect("country,2019,2020\nFrance,1.5,2\nSpain,3,4\n", {1.5, 2, 3, 4}, {"France", "Spain"}, "(\"2019\", \"2020\")");
+  expect("country,2001,2002\nFrance,15,2\nSpain,3,4\n", {15, 2, 3, 4}, {"France", "Spain"}, "(\"2001\", \"2002\")");
+  expect("site,1990,2015\nA,15,2\nB,3,4\n", {15, 2, 3, 4}, {"A", "B"}, "(\"1990\", \"2015\")");
+  expect("gene,10,20\nA,15.5,2\nB,3,4\n", {15.5, 2, 3, 4}, {"A", "B"}, "(\"10\", \"20\")");
+  expect("Sample_ID,0.5,0.1\nA,15.5,2\nB,3,4\n", {15.5, 2, 3, 4}, {"A", "B"}, "(\"0.5\", \"0.1\")");
+  expect(",7,3\nA,1,2\nB,3,4\n", {1, 2, 3, 4}, {"A", "B"}, "(\"7\", \"3\")");             // pandas
+  expect("2001 2005\nA 1 2\nB 3 4\n", {1, 2, 3, 4}, {"A", "B"}, "(\"2001\", \"2005\")");  // R
+  expect("leaf,700,650,600,550\nA,1,2,1,2.5\nB,3,4,5,6\n", {1, 2, 1, 2.5, 3, 4, 5, 6}, {"A", "B"}, "(\"700\", \"650\"");
+  expect("leaf,1.5,2.5,3.5,4.5,5.5,6.5\nA,1,2,1,2,1,2\n", {1, 2, 1, 2, 1, 2}, {"A"}, "(\"1.5\", \"2.5\"");
   expect("id,2019\n1,2.5\n-3,4e2\n", {1, 2.5, -3, 400}, {}, "(\"id\", \"2019\")");
   // rows of the same kind are rows
+  expect("A,2001,2002\nB,1999,2003\n", {2001, 2002, 1999, 2003}, {"A", "B"}, "no header");
+  expect("A,1.5,2,3,4\nB,3,1,2,2\n", {1.5, 2, 3, 4, 3, 1, 2, 2}, {"A", "B"}, "no header");
+  expect("A,1,3,5,7,9,11\nB,2,4,6,8,9,10\n", {1, 3, 5, 7, 9, 11, 2, 4, 6, 8, 9, 10}, {"A", "B"}, "no header");
+  expect("cell_1,5,3\ncell_2,3,4\n", {5, 3, 3, 4}, {"cell_1", "cell_2"}, "no header");
+  expect("sample,5,3\nstate,3,4\n", {5, 3, 3, 4}, {"sample", "state"}, "no header");
   expect("0,1\n2,3\n4,5\n", {0, 1, 2, 3, 4, 5}, {}, "no header");
   expect("1,2\n5,9\n", {1, 2, 5, 9}, {}, "no header");
   expect("0\n1.5\n2.5\n", {0, 1.5, 2.5}, {}, "no header");
@@ -51,6 +64,39 @@ TEST_F(IoTextLayout, AMistakeInTheFirstLineIsNoHeader) {
   EXPECT_TRUE(says(refusal("O.5,2.5,3.5\n1,2,3\n4,5,6\n"), "line 1, column 1: 'O.5' is not a number"));
   EXPECT_TRUE(says(refusal("1,x\n3,4\n5,7\n"), "line 1, column 2: 'x' is not a number"));
   EXPECT_TRUE(says(refusal("1.5,2.5,oops\n1,2,3\n"), "line 1, column 3: 'oops' is not a number"));
+}
+
+// A first line that might be either is taken for a point, and the note says what to do about it.
+TEST_F(IoTextLayout, ADoubtfulFirstLineIsSaid) {
+  const auto doubtful = read("foo,10,20\nA,15.5,2\nB,3,4\n");
+  EXPECT_EQ(doubtful->row_names(), (Names{"foo", "A", "B"}));
+  ASSERT_EQ(doubtful->notes().size(), 2u);
+  EXPECT_NE(doubtful->notes()[1].find("line 1 is taken for a point named \"foo\""), std::string::npos);
+  EXPECT_NE(doubtful->notes()[1].find("`header = yes`"), std::string::npos);
+  ReadOptions no_header;
+  no_header.header = false;
+  EXPECT_EQ(read("foo,10,20\nA,15.5,2\nB,3,4\n", no_header)->notes().size(), 1u);
+  EXPECT_EQ(read("foo,1.5,20\nA,15.5,2\nB,3,4\n")->notes().size(), 1u);
+  EXPECT_EQ(read("foo,10,20\n")->notes().size(), 1u) << "a single row";
+}
+
+// Numbers with a mistake in each are no header either.
+TEST_F(IoTextLayout, AFirstLineOfMistakesIsNoHeader) {
+  for (const char* first : {"0x10", "1'234", "\u22121.5", "O.5", "\"1,234.5\""}) {
+    const Error error = refusal(std::string(first) + "\n2\n4\n");
+    EXPECT_TRUE(says(error, "line 1, column 1")) << error.what();
+    EXPECT_TRUE(says(error, "is not a number")) << error.what();
+    EXPECT_TRUE(says(error, "`header = yes`")) << error.hint();
+  }
+  EXPECT_TRUE(says(refusal("0x10,0x20\n2,3\n"), "'0x10' is not a number"));
+  EXPECT_TRUE(says(refusal("\"1,234\",\"5,000\"\n2,3\n"), "without thousands separators"));
+  EXPECT_TRUE(says(refusal("A,\"1,234\",\"5,000\"\nB,2,3\n"), "line 1, column 2: '1,234' is not a number"));
+  EXPECT_TRUE(says(refusal("2,3\nTrue,4\n"), "write 1 and 0"));
+  expect("2nd,3rd\n2,3\n", {2, 3}, {}, "line 1 is the header");
+  expect("16S,18S\n2,3\n", {2, 3}, {}, "line 1 is the header");
+  expect("25%,75%\n2,3\n", {2, 3}, {}, "line 1 is the header");
+  expect("2019-01-01,2019-02-01\n2,3\n", {2, 3}, {}, "line 1 is the header");
+  expect("age,0x10\n2,3\n", {2, 3}, {}, "line 1 is the header");
 }
 
 TEST_F(IoTextLayout, RowNames) {

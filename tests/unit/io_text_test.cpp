@@ -82,7 +82,7 @@ TEST_F(IoText, PlacesOfErrors) {
   EXPECT_TRUE(says(refusal("1,2,setosa\n"), "line 1, column 3: 'setosa' is not a number"));
   EXPECT_TRUE(says(refusal("# c\n\nx,y\n1,2\n3\n"), "line 5: 1 cell, but line 3 has 2; column 2 is missing"));
   EXPECT_TRUE(says(refusal("1,2\n3,4,5\n"), "line 2: 3 cells, but line 1 has 2; column 3 is too many"));
-  EXPECT_TRUE(says(refusal("x,y\n1,\n"), "1 of 1 rows: row 1, column 2 (\"y\") (line 2: the cell is empty)"));
+  EXPECT_TRUE(says(refusal("x,y\n1,\n"), "1 of 1 row: row 1, column 2 (\"y\") (line 2: the cell is empty)"));
   EXPECT_TRUE(says(refusal("1,2\n,4\n"), "row 2, column 1 (line 2: the cell is empty)"));
   EXPECT_TRUE(says(refusal("1,,2\n"), "row 1, column 2 (line 1: the cell is empty)"));
   EXPECT_TRUE(says(refusal("1\t2\n3\t\n", "x.tsv"), "row 2, column 2 (line 2: the cell is empty)"));
@@ -122,12 +122,17 @@ TEST_F(IoText, MissingValues) {
   const auto whole = open_points({put("x.csv", "1,2\n3,5\n")}, drop);
   EXPECT_EQ(whole->rows(), 2u);
   EXPECT_TRUE(whole->row_names().empty());
-  // binary files too; infinity is not missing
+  // binary files too; a fit could not use infinity either
   const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
   put("x.npy", npy_bytes(npy_description("<f8", "(3, 2)"), raw<double>({1, 2, nan, 4, 5, inf})));
   const auto binary = open_points({path("x.npy")}, drop);
-  EXPECT_EQ(all_of(*binary), (std::vector<double>{1, 2, 5, inf}));
-  EXPECT_EQ(binary->row_names(), (std::vector<std::string>{"1", "3"}));
+  EXPECT_EQ(all_of(*binary), (std::vector<double>{1, 2}));
+  EXPECT_EQ(binary->row_names(), (std::vector<std::string>{"1"}));
+  EXPECT_NE(binary->notes().back().find("2 of 3 rows have missing or infinite values and are left out (rows 2, 3)"),
+            std::string::npos);
+  const auto infinite = open_points({put("x.csv", "1,2\n-inf,3\n4,5\n")}, drop);
+  EXPECT_EQ(all_of(*infinite), (std::vector<double>{1, 2, 4, 5}));
+  EXPECT_NE(infinite->notes().back().find("1 of 3 rows has infinite values and is left out (row 2)"), std::string::npos);
 }
 
 TEST_F(IoText, DecimalCommas) {

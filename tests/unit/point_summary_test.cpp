@@ -29,8 +29,8 @@ TEST(PointSummary, OfOrdinaryPointsTheMean) {
   for (std::size_t i = 0; i < data.x.size(); ++i) square += std::pow(data.x[i] - mean[i % 3], 2) / 5000;
   for (std::size_t c = 0; c < 3; ++c) EXPECT_NEAR(summary.mean[c], mean[c], 1e-9);
   EXPECT_NEAR(summary.mean_square, square, 1e-9 * square);
-  EXPECT_EQ(summary.dwarfing, 0u);
-  EXPECT_EQ(describe_dwarfing(summary), "");
+  EXPECT_TRUE(summary.dwarf.empty());
+  EXPECT_EQ(describe_dwarfing(summary, true), "");
 }
 
 TEST(PointSummary, AFarRowDoesNotMoveTheOrigin) {
@@ -43,8 +43,8 @@ TEST(PointSummary, AFarRowDoesNotMoveTheOrigin) {
       EXPECT_EQ(summary.farthest.row, row);
       EXPECT_EQ(summary.farthest.column, 1u);
       EXPECT_EQ(summary.farthest.value, value);
-      EXPECT_EQ(summary.dwarfing, 1u);
-      const std::string hint = describe_dwarfing(summary);
+      EXPECT_EQ(summary.dwarf, std::vector<std::size_t>{row});
+      const std::string hint = describe_dwarfing(summary, true);
       EXPECT_NE(hint.find("row " + std::to_string(row + 1) + " lies"), std::string::npos) << hint;
       EXPECT_NE(hint.find("check it"), std::string::npos) << hint;
     }
@@ -53,19 +53,31 @@ TEST(PointSummary, AFarRowDoesNotMoveTheOrigin) {
 TEST(PointSummary, ClustersAndHeavyTailsAreNotDwarfs) {
   Dataset clusters = gaussian(600, 2);
   for (std::size_t i = 0; i < 200; ++i) clusters.x[i * 2] += 1e5;
-  EXPECT_EQ(describe_dwarfing(summary_of(clusters)), "");
+  EXPECT_EQ(describe_dwarfing(summary_of(clusters), true), "");
   Dataset exponential = gaussian(2000, 2);
   for (double& x : exponential.x) x = std::exp(x);
-  EXPECT_EQ(describe_dwarfing(summary_of(exponential)), "");
+  EXPECT_EQ(describe_dwarfing(summary_of(exponential), true), "");
 }
 
 TEST(PointSummary, ManyDwarfsAreCountedAndTheFirstNamed) {
   Dataset data = gaussian(1000, 2);
   for (std::size_t i = 5; i < 1000; i += 100) data.x[i * 2] = 1e4;
   const PointSummary summary = summary_of(data);
-  EXPECT_EQ(summary.dwarfing, 10u);
-  EXPECT_NE(describe_dwarfing(summary).find("rows 6, 106, 206, 306, 406, 506, ... lie"), std::string::npos)
-      << describe_dwarfing(summary);
+  EXPECT_EQ(summary.dwarf.size(), 10u);
+  EXPECT_NE(describe_dwarfing(summary, true).find("rows 6, 106, 206, 306, 406, 506, ... lie"), std::string::npos)
+      << describe_dwarfing(summary, true);
+}
+
+TEST(PointSummary, DwarfsThatWereSetAsideAreNotNamedAgain) {
+  Dataset data = gaussian(1000, 2);
+  for (std::size_t i = 5; i < 1000; i += 100) data.x[i * 2] = 1e4;
+  const PointSummary summary = summary_of(data);
+  std::vector<std::size_t> aside = summary.dwarf;
+  aside.push_back(999);
+  EXPECT_EQ(describe_dwarfing(summary, true, aside), "");
+  aside.erase(aside.begin() + 8);  // one that no sentence would name
+  EXPECT_NE(describe_dwarfing(summary, true, aside).find("may decide the bandwidth"), std::string::npos);
+  EXPECT_EQ(describe_dwarfing(summary, false).find("bandwidth"), std::string::npos) << "it was given";
 }
 
 std::string refusal(double value, Precision precision) {
@@ -94,6 +106,31 @@ TEST(PointSummary, ValuesThatAPrecisionCannotHoldAreNamed) {
     const std::string text = refusal(value, Precision::fp64);
     EXPECT_NE(text.find("row 17, column 3"), std::string::npos) << text;
   }
+}
+
+// A bandwidth that no coordinates can be scaled by is not the data's fault; a row far out is, whatever the bandwidth.
+TEST(PointSummary, AnExtremeBandwidthIsNamedAndNoRow) {
+  const auto error_of = [](double beta, double value, Precision precision) {
+    Dataset data = gaussian(300, 4);
+    data.x[16 * 4 + 2] = value;
+    try {
+      refuse_what_precision_cannot_hold(summary_of(data), {precision}, beta);
+    } catch (const Error& error) {
+      return std::pair{error.kind(), std::string(error.what())};
+    }
+    return std::pair{Failure::device, std::string()};
+  };
+  for (const double beta : {1e36, 1e308}) {
+    const auto [kind, text] = error_of(beta, 0, Precision::fp32);
+    EXPECT_EQ(kind, Failure::misuse);
+    EXPECT_EQ(text.find("row"), text.find("rows that lie")) << text;
+    EXPECT_NE(text.find("`beta = 1e+"), std::string::npos) << text;
+  }
+  EXPECT_EQ(error_of(1e308, 1e9, Precision::fp32).first, Failure::misuse) << "without that row it would be too large too";
+  EXPECT_EQ(error_of(1e20, 1e9, Precision::fp32).first, Failure::input);
+  EXPECT_EQ(error_of(1, 1e30, Precision::fp32).first, Failure::input);
+  EXPECT_EQ(error_of(1e300, 0, Precision::fp64).first, Failure::misuse);
+  EXPECT_EQ(error_of(1e20, 0, Precision::fp64).second, "");
 }
 
 // Counts calls and hands out row * 10 + column.

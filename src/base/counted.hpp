@@ -1,0 +1,32 @@
+// Counts and lists of rows as they stand in sentences: "1 row", "3 rows", "rows 5, 17, 20, ...". English nouns with a regular plural.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fd {
+
+inline const char* one_or_many(std::size_t count, const char* one, const char* many) { return count == 1 ? one : many; }
+
+// "1 row", "0 rows", "2 passes".
+inline std::string counted(std::size_t count, std::string_view noun) {
+  const std::string words = std::to_string(count) + " " + std::string(noun);
+  return count == 1 ? words : words + (noun.back() == 's' ? "es" : "s");
+}
+
+// "900 rows and 1 column" of a table.
+inline std::string counted_shape(std::size_t rows, std::size_t columns) {
+  return counted(rows, "row") + " and " + counted(columns, "column");
+}
+
+// Rows that are counted from 0, as people count them, from 1: "row 18" or, where there are more than `most`, "rows 5, 17, 20, ...".
+inline std::string listed_rows(const std::vector<std::size_t>& rows, std::size_t most) {
+  std::string text = one_or_many(rows.size(), "row", "rows");
+  for (std::size_t i = 0; i < std::min(most, rows.size()); ++i) text += (i == 0 ? " " : ", ") + std::to_string(rows[i] + 1);
+  return rows.size() > most ? text + ", ..." : text;
+}
+
+}  // namespace fd
