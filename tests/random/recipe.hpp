@@ -102,7 +102,8 @@ inline Recipe draw_recipe(std::uint64_t seed, std::uint64_t number) {
   else if (draw.chance(0.3)) options.trim = 0;
   options.threads = draw.one_of<int>({1, 2, 3, 7});
   if (!draw.chance(0.8)) options.memory_bytes = draw.one_of<std::size_t>({0, 1 << 20, 1 << 24, 1 << 27});
-  options.backend = climbs || draw.chance(0.9) ? "auto" : "reference";
+  // the naive back-end, but where it would take minutes
+  options.backend = draw.chance(0.9) || climbs || k > 64 ? "auto" : "reference";
   options.keep_points = draw.chance(0.8);
   options.seed = draw.integer(1, 1000);
   return recipe;
