@@ -67,8 +67,8 @@ Team::~Team() { dismiss(); }
 
 void Team::dismiss() {
   quit_.store(true);
-  generation_.fetch_add(1);
-  generation_.notify_all();
+  run_.fetch_add(1);
+  run_.notify_all();
   for (auto& worker : workers_) worker.join();
 }
 
@@ -85,13 +85,17 @@ void Team::drain(int worker) {
   }
 }
 
+// A worker announces itself and then looks whether the run is still open; the caller closes the run and then looks who has announced
+// itself. Both in one order of all operations, so that either the worker stays out or the caller waits for it.
 void Team::work(int worker) {
   std::uint32_t seen = 0;
   for (;;) {
-    seen = wait_for_change(generation_, seen);
+    seen = wait_for_change(run_, seen);
     if (quit_.load()) return;
-    if (worker < most_) drain(worker);
-    if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) busy_.notify_one();
+    if (!open(seen)) continue;
+    inside_.fetch_add(1);
+    if (run_.load() == seen && worker < most_) drain(worker);
+    if (inside_.fetch_sub(1) == 1) inside_.notify_one();
   }
 }
 
@@ -111,9 +115,8 @@ void Team::run(std::size_t count, const std::function<void(std::size_t, int)>& t
   failed_.store(false);
   error_ = nullptr;
   next_.store(0);
-  busy_.store(static_cast<std::uint32_t>(workers_.size()));
-  generation_.fetch_add(1, std::memory_order_acq_rel);
-  generation_.notify_all();
+  run_.fetch_add(1);
+  run_.notify_all();
   std::exception_ptr stopped;
   try {
     for (;;) {
@@ -126,7 +129,8 @@ void Team::run(std::size_t count, const std::function<void(std::size_t, int)>& t
     next_.store(count);
     stopped = std::current_exception();
   }
-  for (std::uint32_t left = busy_.load(std::memory_order_acquire); left != 0;) left = wait_for_change(busy_, left);
+  run_.fetch_add(1);  // closed: whoever has not begun by now need not
+  for (std::uint32_t left = inside_.load(); left != 0;) left = wait_for_change(inside_, left);
   if (stopped) std::rethrow_exception(stopped);
   if (failed_.load()) std::rethrow_exception(error_);
 }

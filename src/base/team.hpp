@@ -1,5 +1,6 @@
 // A team of threads that runs numbered tasks. Tasks may go to any thread in any order, so a task must write to memory of its
-// own; then the result is the same for every number of threads. The calling thread works too.
+// own; then the result is the same for every number of threads. The calling thread works too, and waits for those alone that have begun:
+// on a busy machine a thread that the system does not let run holds nobody up.
 //
 // A system may refuse threads. A number that was asked for is then an error; where it was left open the team makes do with those that
 // it got.
@@ -50,8 +51,9 @@ class Team {
   std::size_t count_ = 0;
   int most_ = 0;
   std::atomic<std::size_t> next_{0};
-  std::atomic<std::uint32_t> generation_{0};  // bumped to start a run
-  std::atomic<std::uint32_t> busy_{0};        // workers that have not finished the run
+  static bool open(std::uint32_t run) { return run % 2 == 1; }
+  std::atomic<std::uint32_t> run_{0};     // odd while a run is open; two higher from run to run
+  std::atomic<std::uint32_t> inside_{0};  // workers that may be at work
   std::atomic<bool> quit_{false};
   std::atomic<bool> failed_{false};
   std::exception_ptr error_;

@@ -10,10 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include <Eigen/Eigenvalues>
+#include <Eigen/Core>
 
 #include "device/space.hpp"
 #include "operator/operator.hpp"
+#include "solver/eigenpairs.hpp"
 #include "solver/orthonormal.hpp"
 
 namespace fd {
@@ -83,8 +84,8 @@ class Basis {
     passes_ += 1;
     finite_ = finite_ && coupling.allFinite() && corner.allFinite();
     if (before > 0 && finite_) {
-      const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> joined(corner, Eigen::EigenvaluesOnly);
-      if (joined.info() == Eigen::Success) latest_ = joined.eigenvalues().maxCoeff();
+      const Eigenpairs joined = eigenpairs(corner);
+      if (joined.found) latest_ = joined.values.maxCoeff();
     }
     return rank;
   }
@@ -139,11 +140,11 @@ class Basis {
   // Ritz pairs, largest first.
   void rayleigh_ritz() {
     if (!finite_) return;
-    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> small(h_);
-    finite_ = small.info() == Eigen::Success;
+    const Eigenpairs small = eigenpairs(h_);
+    finite_ = small.found;
     if (!finite_) return;
-    values_ = Eigen::VectorXd(small.eigenvalues().reverse());
-    coordinates_ = Eigen::MatrixXd(small.eigenvectors().rowwise().reverse());
+    values_ = Eigen::VectorXd(small.values.reverse());
+    coordinates_ = Eigen::MatrixXd(small.vectors.rowwise().reverse());
   }
   const Eigen::VectorXd& values() const { return values_; }
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include <Eigen/Eigenvalues>
+#include "solver/eigenpairs.hpp"
 
 namespace fd {
 namespace {
@@ -29,12 +29,12 @@ std::size_t whiten(Space& space, Columns fresh, double least) {
 }  // namespace
 
 Eigen::MatrixXd whitening(const Eigen::MatrixXd& gram, double least) {
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> axes(gram);
-  const Eigen::Index n = axes.eigenvalues().size();
+  const Eigenpairs axes = eigenpairs(gram);
+  if (!axes.found) return Eigen::MatrixXd(gram.rows(), 0);
+  const Eigen::Index n = axes.values.size();
   Eigen::Index rank = 0;
-  while (rank < n && axes.eigenvalues()(n - 1 - rank) > least) ++rank;
-  const Eigen::MatrixXd s =
-      axes.eigenvectors().rightCols(rank) * axes.eigenvalues().tail(rank).cwiseSqrt().cwiseInverse().asDiagonal();
+  while (rank < n && axes.values(n - 1 - rank) > least) ++rank;
+  const Eigen::MatrixXd s = axes.vectors.rightCols(rank) * axes.values.tail(rank).cwiseSqrt().cwiseInverse().asDiagonal();
   return s.rowwise().reverse();
 }
 

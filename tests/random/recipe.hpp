@@ -47,7 +47,8 @@ struct Recipe {
   Dataset table() const { return make_table(kind, rows, dimension, table_seed); }
 };
 
-// Edges as often as the middle: k next to the block, the basis and N - 1; N next to whole panels of 48 rows.
+// Edges as often as the middle: k next to the block, the basis and N - 1; N next to whole panels of 48 rows. One table in fifty is large
+// enough for a ladder, whose modes warm the next rung's solve.
 inline Recipe draw_recipe(std::uint64_t seed, std::uint64_t number) {
   Draw draw(seed, number);
   Recipe recipe;
@@ -56,11 +57,16 @@ inline Recipe draw_recipe(std::uint64_t seed, std::uint64_t number) {
   recipe.rows = draw.chance(0.3) ? draw.one_of<std::size_t>({3, 4, 5, 16, 17, 47, 48, 49, 95, 96, 97, 128, 193})
                                  : static_cast<std::size_t>(draw.logarithmic(3, 400.99));
   recipe.dimension = draw.chance(0.2) ? draw.one_of<std::size_t>({1, 2, 3}) : draw.integer(1, 40);
+  const bool climbs = draw.chance(0.02);
+  if (climbs) {
+    recipe.rows = draw.integer(4096, 4500);
+    recipe.dimension = draw.integer(1, 4);
+  }
   recipe.table_seed = draw.integer(1, 1000000);
 
   Options& options = recipe.options;
-  const std::size_t most = recipe.rows - 1;
-  options.block = draw.chance(0.5) ? 0 : draw.one_of<std::size_t>({1, 2, 4, 5, 8, 16, 33, 64, draw.integer(1, recipe.rows)});
+  const std::size_t most = climbs ? 24 : recipe.rows - 1, widest = climbs ? 64 : recipe.rows;
+  options.block = draw.chance(0.5) ? 0 : draw.one_of<std::size_t>({1, 2, 4, 5, 8, 16, 33, 64, draw.integer(1, widest)});
   if (draw.chance(0.95)) options.block = std::min(options.block, recipe.rows);
   const std::size_t block = options.block > 0 ? options.block : 16;
   options.modes =
@@ -68,9 +74,10 @@ inline Recipe draw_recipe(std::uint64_t seed, std::uint64_t number) {
                                                         48, draw.integer(1, most), draw.integer(1, most)}),
                               1, most);
   const std::size_t k = options.modes;
-  options.basis = draw.chance(0.5) ? 0
-                                   : draw.one_of<std::size_t>({1, k - 1, k, k + 1, k + block, k + 3 * block, most, recipe.rows,
-                                                               draw.integer(1, 2 * recipe.rows)});
+  options.basis =
+      draw.chance(0.5)
+          ? 0
+          : draw.one_of<std::size_t>({1, k - 1, k, k + 1, k + block, k + 3 * block, most, widest, draw.integer(1, 2 * widest)});
   options.max_passes = draw.chance(0.7) ? 0 : draw.one_of<std::size_t>({1, 2, 3, draw.integer(1, 40)});
   options.tolerance = draw.chance(0.4) ? 1e-5 : draw.logarithmic(1e-12, 1e-1);
   options.alpha = draw.chance(0.7) ? draw.one_of<double>({0, 0.5, 1}) : draw.uniform();
@@ -80,14 +87,14 @@ inline Recipe draw_recipe(std::uint64_t seed, std::uint64_t number) {
   while (options.precision.size() < 3 && draw.chance(0.3)) options.precision.push_back(draw.one_of(precisions));
 
   const double scale = variance_beta(recipe.table());
-  if (draw.chance(0.6)) {
+  if (!climbs && draw.chance(0.6)) {
     options.beta = scale * draw.logarithmic(1e-4, 1e6);
   } else {
     options.select = draw.one_of<Select>({Select::robust, Select::minimum, Select::paper, Select::continuation});
     if (draw.chance(0.2)) options.beta0 = scale * draw.logarithmic(1e-2, 1e3);
     if (draw.chance(0.2)) options.beta0_cap.reset();
     if (draw.chance(0.2)) options.beta_max = scale * draw.logarithmic(1e-1, 1e4);
-    options.ladder = draw.chance(0.5);
+    options.ladder = climbs || draw.chance(0.5);
   }
   if (draw.chance(0.25)) options.components = draw.one_of<std::size_t>({1, 2, 3, k});
   if (options.components && draw.chance(0.95)) options.components = std::min(*options.components, k);
@@ -95,7 +102,8 @@ inline Recipe draw_recipe(std::uint64_t seed, std::uint64_t number) {
   else if (draw.chance(0.3)) options.trim = 0;
   options.threads = draw.one_of<int>({1, 2, 3, 7});
   if (!draw.chance(0.8)) options.memory_bytes = draw.one_of<std::size_t>({0, 1 << 20, 1 << 24, 1 << 27});
-  options.backend = draw.chance(0.9) ? "auto" : "reference";
+  // the naive back-end, but where it would take minutes
+  options.backend = draw.chance(0.9) || climbs || k > 64 ? "auto" : "reference";
   options.keep_points = draw.chance(0.8);
   options.seed = draw.integer(1, 1000);
   return recipe;

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cmath>
+#include <stdexcept>
 #include <utility>
 
 #include <Eigen/Eigenvalues>
+#include <Eigen/QR>
 #include <Eigen/SVD>
 
 #include "support/datasets.hpp"
@@ -32,8 +34,8 @@ inline Eigen::MatrixXd dense_kernel(const Dataset& data, double beta) {
   return kernel;
 }
 
-// From a kernel and a mass, which need not be the sum of its rows (where rows set aside count in the mass alone).
-inline DenseDiffusion dense_diffusion(Eigen::MatrixXd kernel, Eigen::VectorXd mass, double alpha, bool with_vectors) {
+// All but the spectrum, from a kernel and a mass, which need not be the sum of its rows (where rows set aside count in the mass alone).
+inline DenseDiffusion dense_operator(Eigen::MatrixXd kernel, Eigen::VectorXd mass, double alpha) {
   DenseDiffusion dense;
   dense.kernel = std::move(kernel);
   dense.q = std::move(mass);
@@ -43,10 +45,18 @@ inline DenseDiffusion dense_diffusion(Eigen::MatrixXd kernel, Eigen::VectorXd ma
   dense.p = dense.d.cwiseInverse().asDiagonal() * normalised;
   const Eigen::VectorXd root = dense.d.array().rsqrt();
   dense.symmetric = root.asDiagonal() * normalised * root.asDiagonal();
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(dense.symmetric,
-                                                              with_vectors ? Eigen::ComputeEigenvectors : Eigen::EigenvaluesOnly);
+  return dense;
+}
+
+inline DenseDiffusion dense_diffusion(Eigen::MatrixXd kernel, Eigen::VectorXd mass, double alpha, bool with_vectors) {
+  DenseDiffusion dense = dense_operator(std::move(kernel), std::move(mass), alpha);
   const Eigen::Index n = dense.q.size();
-  dense.values = solver.eigenvalues().head(n - 1).reverse();
+  // of M + 1: where most of M's eigenvalues are zero but for noise, as with a few distinct rows, Eigen's iteration on M itself has no scale to
+  // compare with and does not end
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(dense.symmetric + Eigen::MatrixXd::Identity(n, n),
+                                                              with_vectors ? Eigen::ComputeEigenvectors : Eigen::EigenvaluesOnly);
+  if (solver.info() != Eigen::Success) throw std::runtime_error("the dense eigenvalues did not converge");
+  dense.values = solver.eigenvalues().head(n - 1).reverse().array() - 1;
   if (with_vectors) dense.vectors = solver.eigenvectors().leftCols(n - 1).rowwise().reverse();
   return dense;
 }
@@ -54,6 +64,32 @@ inline DenseDiffusion dense_diffusion(Eigen::MatrixXd kernel, Eigen::VectorXd ma
 inline DenseDiffusion dense_diffusion(const Dataset& data, double beta, double alpha, bool with_vectors = true) {
   const Eigen::MatrixXd kernel = dense_kernel(data, beta);
   return dense_diffusion(kernel, kernel.rowwise().sum(), alpha, with_vectors);
+}
+
+// The largest nontrivial eigenvalues from below, where all of them would take minutes: Ritz values of a Krylov space of `depth` random
+// blocks, each orthogonalised twice against all before it. As many as a block has.
+inline Eigen::VectorXd krylov_values(const DenseDiffusion& dense, Eigen::Index block, Eigen::Index depth) {
+  const Eigen::Index n = dense.q.size();
+  Eigen::MatrixXd basis(n, 1 + block * depth), image(n, basis.cols()), fresh(n, block);
+  basis.col(0) = dense.d.cwiseSqrt().normalized();
+  image.col(0) = dense.symmetric * basis.col(0);
+  const Random random(2, 71);
+  for (Eigen::Index i = 0; i < fresh.size(); ++i) fresh.data()[i] = random.normal(static_cast<std::uint64_t>(i));
+  for (Eigen::Index known = 1; known < basis.cols(); known += block) {
+    for (int round = 0; round < 2; ++round) {
+      fresh -= basis.leftCols(known) * (basis.leftCols(known).transpose() * fresh);
+      fresh = Eigen::HouseholderQR<Eigen::MatrixXd>(fresh).householderQ() * Eigen::MatrixXd::Identity(n, block);
+    }
+    basis.middleCols(known, block) = fresh;
+    fresh = dense.symmetric * basis.middleCols(known, block);
+    image.middleCols(known, block) = fresh;
+  }
+  const Eigen::Index space = basis.cols() - 1;
+  const Eigen::MatrixXd projected = basis.rightCols(space).transpose() * image.rightCols(space);
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(projected + Eigen::MatrixXd::Identity(space, space),
+                                                              Eigen::EigenvaluesOnly);
+  if (solver.info() != Eigen::Success) throw std::runtime_error("the dense Ritz values did not converge");
+  return solver.eigenvalues().tail(block).reverse().array() - 1;
 }
 
 }  // namespace fd::test

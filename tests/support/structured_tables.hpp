@@ -129,6 +129,33 @@ inline Dataset heavy_tails(std::size_t rows, std::size_t dimension, std::uint64_
   });
 }
 
+// A curved sheet of unit size with a little noise in the other columns.
+inline double sheet_at(std::uint64_t seed, std::size_t i, std::size_t c) {
+  const double a = uniform_at(seed, 19, i), b = uniform_at(seed, 20, i), noise = 0.02 * normal_at(seed, 21, i, c);
+  return noise + (c == 0 ? a : c == 1 ? b : c == 2 ? 0.3 * std::sin(3 * a) : 0);
+}
+
+// A sheet, and 15 rows in 1000 anywhere in a cube twenty times its size.
+inline Dataset strays(std::size_t rows, std::size_t dimension, std::uint64_t seed) {
+  return table_of(rows, dimension, [&](std::size_t i, std::size_t c) {
+    return uniform_at(seed, 22, i) < 0.015 ? 20 * uniform_at(seed, 23, i, c) - 10 : sheet_at(seed, i, c);
+  });
+}
+
+// A sheet, and one row in 60 in a small group ten times its size away.
+inline Dataset rare_group(std::size_t rows, std::size_t dimension, std::uint64_t seed) {
+  return table_of(rows, dimension, [&](std::size_t i, std::size_t c) {
+    if (i % 60 != 7) return sheet_at(seed, i, c);
+    return 0.05 * normal_at(seed, 21, i, c) + (c == 0 ? 10.0 : 0.0);
+  });
+}
+
+// Nine rows of ten in a core a thousandth as wide as the halo of the others.
+inline Dataset core_and_halo(std::size_t rows, std::size_t dimension, std::uint64_t seed) {
+  return table_of(rows, dimension,
+                  [&](std::size_t i, std::size_t c) { return (i % 10 == 3 ? 1 : 1e-3) * normal_at(seed, 24, i, c); });
+}
+
 // One entry that stands for a missing value.
 inline Dataset fill_value(std::size_t rows, std::size_t dimension, std::uint64_t seed) {
   Dataset data = normal(rows, dimension, seed);
@@ -175,6 +202,9 @@ inline std::span<const TableKind> table_kinds() {
       TableKind{"twice", twice},
       TableKind{"five_rows", five_rows},
       TableKind{"heavy_tails", heavy_tails},
+      TableKind{"strays", strays},
+      TableKind{"rare_group", rare_group},
+      TableKind{"core_and_halo", core_and_halo},
       TableKind{"fill_value", fill_value},
       TableKind{"sparse_counts", sparse_counts},
       TableKind{"circles", circles},

@@ -3,7 +3,9 @@
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
+#include <future>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -43,6 +45,39 @@ TEST(Team, FewerThreadsWhenAskedFor) {
       },
       {}, 2);
   EXPECT_LE(largest, 1);
+}
+
+// A thread that the system does not let run: it begins when the gate opens, at the latest after some seconds, so that a team which waits
+// for it ends too.
+TEST(Team, AThreadThatHasNotBegunIsNotWaitedFor) {
+  std::promise<void> opened, finished;
+  const std::shared_future<void> gate = opened.get_future().share();
+  std::atomic<bool> open{false};
+  std::thread keeper([&, done = finished.get_future()] {
+    done.wait_for(std::chrono::seconds(5));
+    open = true;
+    opened.set_value();
+  });
+  {
+    Team team(3, [&](std::function<void()> body) {
+      return std::thread([gate, body = std::move(body)] {
+        gate.wait();
+        body();
+      });
+    });
+    for (int run = 0; run < 10; ++run) {
+      std::vector<int> seen(100);
+      team.run(seen.size(), [&](std::size_t task, int) { ++seen[task]; });
+      for (const int times : seen) EXPECT_EQ(times, 1);
+    }
+    EXPECT_FALSE(open) << "the calling thread waited";
+    finished.set_value();
+    keeper.join();
+    // those that come late take part in what follows
+    std::atomic<int> count{0};
+    team.run(1000, [&](std::size_t, int) { ++count; });
+    EXPECT_EQ(count, 1000);
+  }
 }
 
 TEST(Team, AnExceptionOfATaskIsPassedOnAndTheTeamGoesOn) {
