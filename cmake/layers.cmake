@@ -57,13 +57,18 @@ function(fd_layer name)
   endforeach()
 endfunction()
 
-# All layers of a variant as one library.
-function(fd_library_of_layers name variant)
+function(fd_objects_of_layers result variant)
   get_property(layers GLOBAL PROPERTY FD_LAYERS${variant})
   set(objects)
   foreach(layer ${layers})
     list(APPEND objects $<TARGET_OBJECTS:${layer}>)
   endforeach()
+  set(${result} ${objects} PARENT_SCOPE)
+endfunction()
+
+# All layers of a variant as one library.
+function(fd_library_of_layers name variant)
+  fd_objects_of_layers(objects "${variant}")
   add_library(${name} ${ARGN} ${objects})
   target_include_directories(${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(${name} PRIVATE ${FD_LIBRARIES})

@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <new>
@@ -27,8 +26,12 @@ namespace fd {
 namespace {
 
 constexpr char ready = 'r', failed = 'f';
+constexpr int out_of_memory = 3;  // exit status of a child: words about it would need memory
 constexpr std::uint64_t longest_text = std::uint64_t{1} << 32;
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)  // whose shadow memory is larger than any limit
+void limit_memory(std::uint64_t) {}
+#else
 // Bytes of address space in use; 0 where the system does not say.
 std::uint64_t address_space() {
   std::uint64_t pages = 0;
@@ -37,7 +40,6 @@ std::uint64_t address_space() {
 }
 
 void limit_memory(std::uint64_t file_bytes) {
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // whose shadow memory is larger than any limit
   const std::uint64_t used = address_space();
   rlimit limit = {};
   if (used == 0 || ::getrlimit(RLIMIT_AS, &limit) != 0) return;
@@ -46,10 +48,8 @@ void limit_memory(std::uint64_t file_bytes) {
   if (limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur <= wanted) return;
   limit.rlim_cur = wanted;
   ::setrlimit(RLIMIT_AS, &limit);
-#else
-  static_cast<void>(file_bytes);
-#endif
 }
+#endif
 
 void send_error(const Channel& channel, Failure kind, const std::string& what, const std::string& hint) {
   channel.send(&failed, 1);
@@ -58,9 +58,14 @@ void send_error(const Channel& channel, Failure kind, const std::string& what, c
   channel.send_text(hint);
 }
 
-// The child's whole life.
-[[noreturn]] void live(const Channel& channel, const std::string& path, std::uint64_t file_bytes,
-                       const std::function<void(const Channel&)>& work) {
+Error no_memory(const std::string& path) {
+  return Error(Failure::memory, fmt::format("not enough memory to read {}", path),
+               "close other programs, or use a machine with more memory");
+}
+
+// The child's whole life. Throws std::bad_alloc where there is no memory for the work, nor for words about what it threw.
+void live(const Channel& channel, const std::string& path, std::uint64_t file_bytes,
+          const std::function<void(const Channel&)>& work) {
   for (const int ignored : {SIGINT, SIGHUP, SIGQUIT, SIGPIPE}) ::signal(ignored, SIG_IGN);  // the parent decides
   for (const int fatal : {SIGTERM, SIGXCPU, SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL}) ::signal(fatal, SIG_DFL);
   const rlimit no_core = {0, 0};
@@ -71,19 +76,14 @@ void send_error(const Channel& channel, Failure kind, const std::string& what, c
   limit_memory(file_bytes);
   grant_time(file_bytes);
   try {
-    try {
-      work(channel);
-    } catch (const Error& error) {
-      send_error(channel, error.kind(), error.what(), error.hint());
-    } catch (const std::bad_alloc&) {
-      send_error(channel, Failure::memory, fmt::format("not enough memory to read {}", path),
-                 "close other programs, or use a machine with more memory");
-    } catch (const std::exception& error) {
-      send_error(channel, Failure::input, fmt::format("{} cannot be read: {}", path, error.what()), "write it again");
-    }
-  } catch (...) {  // nobody is there to hear of it
+    work(channel);
+  } catch (const Error& error) {
+    send_error(channel, error.kind(), error.what(), error.hint());
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {
+    send_error(channel, Failure::input, fmt::format("{} cannot be read: {}", path, error.what()), "write it again");
   }
-  ::_exit(0);
 }
 
 }  // namespace
@@ -156,11 +156,14 @@ ChildProcess::ChildProcess(std::string path, const std::function<void(const Chan
   child_ = ::fork();
   if (child_ == 0) {
     ::close(ends[0]);
+    // Whatever comes, it ends here, never in what the parent goes on with.
     try {
       live(Channel(ends[1]), path_, bytes, work);
-    } catch (...) {  // no memory for its own words: it ends here, never in what the parent goes on with
+    } catch (const std::bad_alloc&) {
+      ::_exit(out_of_memory);
+    } catch (...) {  // the parent is gone
     }
-    ::_exit(EXIT_FAILURE);
+    ::_exit(0);
   }
   const int reason = errno;
   ::close(ends[1]);
@@ -188,6 +191,7 @@ void ChildProcess::report_end() {
   if (signal == SIGKILL || signal == SIGTERM)
     throw Error(Failure::memory, fmt::format("reading {} was ended from outside (signal {})", path_, signal),
                 "was there enough memory? Then try again");
+  if (ended > 0 && WIFEXITED(status) && WEXITSTATUS(status) == out_of_memory) throw no_memory(path_);
   const std::string how = signal == SIGXCPU ? "would not end" : signal != 0 ? "failed" : "stopped";
   throw Error(Failure::input, fmt::format("{} is damaged: the HDF5 library {} on it", path_, how),
               "copy it again from where it was whole, or write it again");

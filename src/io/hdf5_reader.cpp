@@ -40,6 +40,12 @@ void Hdf5Reader::damaged(const std::string& where) const {
               "copy it again from where it was whole, or repeat the fit");
 }
 
+std::uint64_t Hdf5Reader::bytes_past_end() const {
+  haddr_t end = 0;
+  if (H5Fget_eoa(file_, &end) < 0 || end > bytes_) damaged("it does not state where it ends");
+  return bytes_ - end;
+}
+
 bool Hdf5Reader::has(const std::string& path) const { return H5Lexists(file_, path.c_str(), H5P_DEFAULT) > 0; }
 
 bool Hdf5Reader::has_attribute(const std::string& object, const std::string& name) const {

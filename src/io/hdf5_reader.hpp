@@ -17,6 +17,8 @@ class Hdf5Reader {
  public:
   explicit Hdf5Reader(const std::string& path);
 
+  std::uint64_t bytes_past_end() const;  // of the file, behind the end that it states itself
+
   bool has_attribute(const std::string& object, const std::string& name) const;
   std::string text_attribute(const std::string& object, const std::string& name) const;
   double real_attribute(const std::string& object, const std::string& name) const;

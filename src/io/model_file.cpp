@@ -80,27 +80,31 @@ void write_sweep(Hdf5Writer& out, const std::vector<Probe>& sweep) {
   out.array("/sweep/eigenvalues", {probes, most}, eigenvalues.data());
 }
 
-std::vector<Probe> read_sweep(const Hdf5Reader& in, const std::string& path) {
-  const auto refuse = [&](const std::string& what) {
-    return Error(Failure::input, fmt::format("{} is damaged: /sweep/{} does not fit the other columns", path, what),
-                 "repeat the fit");
-  };
-  const auto precisions = in.texts("/sweep/precision");
-  const auto outcomes = in.texts("/sweep/outcome");
+// Every column is as long as the first, and known to be so before any is read.
+std::vector<Probe> read_sweep(const Hdf5Reader& in) {
+  const auto at = [](const char* name) { return std::string("/sweep/") + name; };
+  const auto probes = in.shape(at("precision")), solved = in.shape(at("eigenvalues"));
+  if (probes.size() != 1) in.damaged("/sweep/precision is not a column");
+  in.expect_shape(at("outcome"), probes);
+  for (const auto& column : count_columns) in.expect_shape(at(column.name), probes);
+  for (const auto& column : real_columns) in.expect_shape(at(column.name), probes);
+  if (solved.size() != 2 || solved[0] != probes[0]) in.damaged("/sweep/eigenvalues has no row a probe");
+
+  const auto precisions = in.texts(at("precision"));
+  const auto outcomes = in.texts(at("outcome"));
   std::vector<Probe> sweep(precisions.size());
-  if (outcomes.size() != sweep.size()) throw refuse("outcome");
   for (const auto& column : count_columns) {
-    const auto values = in.integers(std::string("/sweep/") + column.name);
-    if (values.size() != sweep.size()) throw refuse(column.name);
-    for (std::size_t i = 0; i < sweep.size(); ++i) sweep[i].*column.member = static_cast<std::size_t>(values[i]);
+    const auto values = in.integers(at(column.name));
+    for (std::size_t i = 0; i < sweep.size(); ++i) {
+      if (values[i] < 0) in.damaged(fmt::format("{} holds {}", at(column.name), values[i]));
+      sweep[i].*column.member = static_cast<std::size_t>(values[i]);
+    }
   }
   for (const auto& column : real_columns) {
-    const auto values = in.reals(std::string("/sweep/") + column.name);
-    if (values.size() != sweep.size()) throw refuse(column.name);
+    const auto values = in.reals(at(column.name));
     for (std::size_t i = 0; i < sweep.size(); ++i) sweep[i].*column.member = values[i];
   }
-  const Table eigenvalues = in.table("/sweep/eigenvalues");
-  if (eigenvalues.rows() != sweep.size()) throw refuse("eigenvalues");
+  const Table eigenvalues = in.table(at("eigenvalues"));
   for (std::size_t i = 0; i < sweep.size(); ++i) {
     sweep[i].precision = precision_from_name(precisions[i]);
     sweep[i].outcome = outcomes[i];
@@ -140,10 +144,16 @@ void expect_shapes(const Hdf5Reader& in, std::size_t n, std::size_t dimension, s
   in.expect_shape("/psi", {n, modes});
   if (in.has("/points")) in.expect_shape("/points", {n, dimension});
   if (in.has("/names")) in.expect_shape("/names", {n});
+  if (in.has("/aside")) {
+    const auto aside = in.shape("/aside");
+    if (aside.size() != 1 || aside[0] > n) in.damaged("/aside names more rows than there are");
+  }
 }
 
-Model read_model(const std::string& path, bool with_arrays) {
+Model read_model(const std::string& path, Seal seal, bool with_arrays) {
   const Hdf5Reader in(path);
+  // An edit leaves no byte behind HDF5's own end; what stands there is the seal, whole or no longer so.
+  if (seal == Seal::none && in.bytes_past_end() > 0) in.damaged("its seal, the last line, is not whole");
   check_format(in, path);
   const auto count = [&](const char* name) {
     const std::int64_t value = in.integer_attribute("/", name);
@@ -175,10 +185,11 @@ Model read_model(const std::string& path, bool with_arrays) {
     model.points_checksum = checksum_from(in, in.text_attribute("/", "points_checksum"));
   if (in.has("/aside"))
     for (const std::int64_t row : in.integers("/aside")) {
-      if (row < 0 || static_cast<std::size_t>(row) >= model.n) in.damaged("/aside");
+      if (row < 0 || static_cast<std::size_t>(row) >= model.n) in.damaged("/aside names a row that is not there");
+      if (!model.aside.empty() && static_cast<std::size_t>(row) <= model.aside.back()) in.damaged("/aside does not ascend");
       model.aside.push_back(static_cast<std::size_t>(row));
     }
-  model.sweep = read_sweep(in, path);
+  model.sweep = read_sweep(in);
   const auto provenance = in.texts("/provenance");
   if (!provenance.empty()) model.provenance = provenance[0];
   model.seconds = in.real_attribute("/provenance", "seconds");
@@ -197,9 +208,9 @@ Model read_model(const std::string& path, bool with_arrays) {
 }
 
 // Errors that know nothing of files get the name of this one.
-Model read_named_model(const std::string& path, bool with_arrays) {
+Model read_named_model(const std::string& path, Seal seal, bool with_arrays) {
   try {
-    return read_model(path, with_arrays);
+    return read_model(path, seal, with_arrays);
   } catch (const std::bad_alloc&) {
     throw Error(Failure::memory, fmt::format("not enough memory to load {}", path),
                 "close other programs, or use a machine with more memory");
@@ -267,18 +278,19 @@ void save_model(const Model& model, const std::string& path) {
 }
 
 Model load_model(const std::string& path, bool with_arrays) {
-  if (examine_seal(path) == Seal::broken)
+  const Seal seal = examine_seal(path);
+  if (seal == Seal::broken)
     throw Error(Failure::input, fmt::format("{} is damaged: its checksum is wrong", path),
                 "copy it again from where it was whole, or repeat the fit");
   // A forged or edited file may still crash HDF5: let that happen to a child.
   if (ChildProcess::possible()) {
     ChildProcess rehearsal(path, [&](const Channel& channel) {
-      read_named_model(path, with_arrays);
+      read_named_model(path, seal, with_arrays);
       announce_answer(channel);
     });
     rehearsal.ask(await_answer);
   }
-  return read_named_model(path, with_arrays);
+  return read_named_model(path, seal, with_arrays);
 }
 
 }  // namespace fd

@@ -1,16 +1,12 @@
 #include "io/text_line.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <new>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "io/bytes.hpp"
+#include <flashdiffusion/error.hpp>
 
 namespace fd {
 namespace {
@@ -32,16 +28,8 @@ void outside_quotes(std::string_view line, F&& f) {
 
 }  // namespace
 
-LineReader::LineReader(int descriptor, std::string name) : name_(std::move(name)), buffer_(std::size_t{1} << 20) {
-  const int own = ::dup(descriptor);
-  if (own < 0) throw system_error("read", name_, errno);
-  stream_.reset(gzdopen(own, "rb"));
-  if (!stream_) {
-    ::close(own);
-    throw std::bad_alloc();
-  }
-  gzbuffer(stream_.get(), 1 << 17);
-}
+LineReader::LineReader(int descriptor, std::string name)
+    : name_(std::move(name)), stream_(descriptor, name_), buffer_(std::size_t{1} << 17) {}
 
 bool LineReader::refill() {
   if (finished_) return false;
@@ -56,18 +44,10 @@ bool LineReader::refill() {
                 fmt::format("{}, line {}: longer than {} MiB without an end", name_, number_ + 1, longest_line >> 20),
                 "this is not a text table: one point a line, or correct its suffix");
   if (end_ == buffer_.size()) buffer_.resize(2 * buffer_.size());  // a line longer than the buffer
-  const int got = gzread(stream_.get(), buffer_.data() + end_, static_cast<unsigned>(buffer_.size() - end_));
-  int code = Z_OK;
-  gzerror(stream_.get(), &code);
-  if (code == Z_ERRNO) throw system_error("read", name_, errno);
-  if (code == Z_MEM_ERROR) throw std::bad_alloc();
-  if (got < 0 || (got == 0 && code != Z_OK && code != Z_STREAM_END))
-    throw Error(Failure::input, fmt::format("{}: its gzip data are damaged or were cut short", name_),
-                "copy or compress it again");
-  packed_ = gzdirect(stream_.get()) == 0;
+  const std::size_t got = stream_.read(buffer_.data() + end_, buffer_.size() - end_);
   finished_ = got == 0;
-  end_ += static_cast<std::size_t>(got);
-  total_ += static_cast<std::size_t>(got);
+  end_ += got;
+  total_ += got;
   return got > 0;
 }
 

@@ -2,13 +2,12 @@
 // finds it; Cells cuts a line at its separator. Neither knows which cells are numbers.
 #pragma once
 
-#include <zlib.h>
-
 #include <cstddef>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "io/unpacked_stream.hpp"
 
 namespace fd {
 
@@ -19,23 +18,20 @@ class LineReader {
   // The next line without its end (LF or CRLF); valid until the next call. False at the end. A line without an end, such as an endless
   // device gives, is an Error(input) before it fills the memory.
   bool next(std::string_view& line);
-  std::size_t number() const { return number_; }  // of the line handed out last, from 1
-  bool empty() const { return total_ == 0; }      // nothing at all has come
-  bool packed() const { return packed_; }         // it came as gzip
+  std::size_t number() const { return number_; }    // of the line handed out last, from 1
+  bool empty() const { return total_ == 0; }        // nothing at all has come
+  bool packed() const { return stream_.packed(); }  // it came as gzip
 
  private:
   bool refill();
   std::string_view handed(std::size_t end, std::size_t skip);
 
-  struct Close {
-    void operator()(gzFile file) const { gzclose(file); }
-  };
   std::string name_;
-  std::unique_ptr<gzFile_s, Close> stream_;
+  UnpackedStream stream_;
   std::vector<char> buffer_;
   std::size_t begin_ = 0, end_ = 0, scanned_ = 0;
   std::size_t number_ = 0, total_ = 0;
-  bool finished_ = false, packed_ = false;
+  bool finished_ = false;
 };
 
 inline constexpr char blanks = ' ';  // the separator "any run of spaces and tabs"

@@ -2,6 +2,7 @@
 // reads its points more than once, so what the first reading found out may no longer hold.
 #include <cmath>
 #include <limits>
+#include <thread>
 
 #include <flashdiffusion/fit.hpp>
 
@@ -49,6 +50,29 @@ TEST_F(ChangingPoints, NanOnALaterReading) {
   }
 }
 
+// Numbers that are as good as those before, but others: a model of neither table.
+TEST_F(ChangingPoints, OtherNumbersOnALaterReading) {
+  const Table before = few_points();
+  Table after = before;
+  after.set(7, 1, 0.25);
+  for (const bool flow : {false, true})
+    for (int from = 2;; ++from) {
+      SCOPED_TRACE("from reading " + std::to_string(from) + (flow ? ", flow on" : ""));
+      Changing source(before, after, from);
+      Options options = few_modes();
+      if (flow) options.beta.reset();
+      try {
+        fit(source, options);
+        if (source.readings() < from) break;
+        ADD_FAILURE() << "no error";
+      } catch (const Error& error) {
+        EXPECT_NE(error.kind(), Failure::misuse) << error.what();
+        EXPECT_FALSE(error.hint().empty()) << error.what();
+      }
+      ASSERT_LT(from, 20);
+    }
+}
+
 // Cuts the file to half when the fit has begun.
 class Scissors final : public Observer {
  public:
@@ -83,6 +107,26 @@ TEST_F(ChangingPoints, NpyCutDuringAFit) {
   options.observer = &scissors;
   const Error error = io_test::error_of([&] { fit(*source, options); });
   EXPECT_EQ(error.kind(), Failure::io) << error.what();
+}
+
+// HDF5 itself takes zeros for what is no longer there.
+TEST_F(ChangingPoints, Hdf5CutDuringAFit) {
+  save_model(fit(few_points().view(), few_modes()), path("points.h5"));  // any file that holds a table will do
+  for (const bool beside_threads : {false, true}) {
+    std::filesystem::copy_file(path("points.h5"), path("cut.h5"), std::filesystem::copy_options::overwrite_existing);
+    const auto cut_during_fit = [&] {
+      const auto source = open_points({path("cut.h5") + ":/points"});
+      Scissors scissors(path("cut.h5"));
+      Options options = few_modes();
+      options.observer = &scissors;
+      const Error error = io_test::error_of([&] { fit(*source, options); });
+      EXPECT_EQ(error.kind(), Failure::io) << error.what();
+      EXPECT_TRUE(io_test::says(error, "cut.h5"));
+      EXPECT_FALSE(error.hint().empty());
+    };
+    if (beside_threads) std::thread(cut_during_fit).join();  // no child process then
+    else cut_during_fit();
+  }
 }
 
 TEST_F(ChangingPoints, TextIsReadOnce) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include <flashdiffusion/error.hpp>
@@ -28,7 +29,8 @@ double term(FuzzedDataProvider& bytes) {
 }
 
 Probe probe_at(double beta, FuzzedDataProvider& bytes, const FlowRules& rules) {
-  constexpr const char* outcomes[] = {"resolved", "resolved", "resolved", "wall", "localised", "not converged", "failed", ""};
+  constexpr const char* outcomes[] = {"resolved", "resolved",      "resolved", "wall", "sparse",
+                                      "flat",     "not converged", "failed",   ""};
   Probe probe;
   probe.n = 4096;
   probe.beta = beta;
@@ -40,7 +42,7 @@ Probe probe_at(double beta, FuzzedDataProvider& bytes, const FlowRules& rules) {
   probe.d_hat = term(bytes);
   probe.localised = bytes.ConsumeIntegralInRange<std::size_t>(0, rules.potential.modes);
   probe.passes = bytes.ConsumeIntegralInRange<std::size_t>(0, 200);
-  probe.outcome = outcomes[bytes.ConsumeIntegralInRange<int>(0, 7)];
+  probe.outcome = outcomes[bytes.ConsumeIntegralInRange<std::size_t>(0, std::size(outcomes) - 1)];
   return probe;
 }
 

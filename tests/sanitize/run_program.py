@@ -1,10 +1,10 @@
 """Runs a program that was built with sanitizers from file to file on small tables of many kinds: estimate, fit with the flow on, info,
-transform. What the numbers are worth is judged elsewhere; here every run must end by itself, with a status the help names, and
+transform; and every other verb once. What the numbers are worth is judged elsewhere; here every run must end by itself, with a status the help names, and
 without a report.
 
     python3 tests/sanitize/run_program.py PROGRAM [--short]
 
---short: a third of the runs, for the tests; all of them otherwise.
+--short: a third of the tables and the verbs that take no time, for the tests; all of them otherwise.
 """
 
 import os
@@ -70,8 +70,8 @@ def write(folder, name, x):
     return path
 
 
-def run(program, *arguments):
-    result = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=600)
+def run(program, *arguments, **keywords):
+    result = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=600, **keywords)
     command = " ".join(map(str, arguments))
     if result.returncode not in (0, 1, 2, 3) or any(w in result.stderr for w in ("Sanitizer", "runtime error:", "Assertion")):
         return f"== {command}: status {result.returncode}\n{result.stderr[-6000:]}"
@@ -83,8 +83,18 @@ def whole(program, folder, name, x, options):
     model, out = f"{folder}/{name}-model.h5", f"{folder}/{name}-out.csv"
     report = run(program, "fit", points, "-o", model, "--quiet", "--threads", "3", *options)
     if report is None and Path(model).exists():
-        report = run(program, "info", model, "--json") or run(program, "transform", model, points, "-o", out, "--time", "2")
-    return report or run(program, "estimate", points, "-k", "3")
+        fitted = ["--points", points] if "--no-points" in options else []
+        report = run(program, "info", model, "--json") or run(program, "transform", model, points, "-o", out, "--time", "2", *fitted)
+    return report or run(program, "info", points) or run(program, "estimate", points, "-k", "3")
+
+
+def other_verbs(program, folder, short):
+    quick = [["--version"], ["--help"], ["fit", "--help"], ["completions", "bash"], ["completions", "zsh"], ["completions", "fish"], ["fti"], []]
+    slow = [["selftest"], ["demo", "--output", folder, "--quiet"], ["estimate", "5000", "8"]]
+    reports = [run(program, *words) for words in quick + ([] if short else slow)]
+    text = "".join(f"{a},{b}\n" for a, b in tables[0][1][:, :2])
+    reports.append(run(program, "fit", "-", "-k", "2", "-o", f"{folder}/piped.h5", input=text))
+    return "".join(filter(None, reports)) or None
 
 
 def main():
@@ -92,12 +102,14 @@ def main():
     os.environ.setdefault("ASAN_OPTIONS", "detect_stack_use_after_return=1")
     os.environ.setdefault("UBSAN_OPTIONS", "print_stacktrace=1")
     os.environ.setdefault("TSAN_OPTIONS", "halt_on_error=1")
-    chosen = tables[::3] + [tables[8]] if "--short" in sys.argv else tables
+    short = "--short" in sys.argv
+    chosen = tables[::3] + [tables[8]] if short else tables
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
-        reports = list(pool.map(lambda table: whole(program, folder, *table), chosen))
+        verbs = pool.submit(other_verbs, program, folder, short)
+        reports = [*pool.map(lambda table: whole(program, folder, *table), chosen), verbs.result()]
     for report in filter(None, reports):
         print(report)
-    print(f"{len(chosen)} tables, {sum(r is not None for r in reports)} with a report")
+    print(f"{len(chosen)} tables and the other verbs, {sum(r is not None for r in reports)} with a report")
     return 1 if any(reports) else 0
 
 

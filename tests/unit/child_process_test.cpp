@@ -47,6 +47,24 @@ TEST_F(ChildOfTest, Answers) {
     });
 }
 
+// Lack of memory is no damage of the file, and what was sent of an answer before is no part of the message.
+TEST_F(ChildOfTest, RunsOutOfMemoryWithinAnAnswer) {
+  ChildProcess child(path("file"), [](const Channel& channel) {
+    announce_answer(channel);
+    channel.send_number(1);
+    throw std::bad_alloc();
+  });
+  const Error error = error_of([&] {
+    child.ask([](const Channel& channel) {
+      await_answer(channel);
+      channel.receive_number();
+      channel.receive_text();
+    });
+  });
+  EXPECT_EQ(error.kind(), Failure::memory);
+  EXPECT_TRUE(says(error, "not enough memory to read " + path("file")));
+}
+
 TEST_F(ChildOfTest, EndsInManyWays) {
   for (const int signal : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE})
     EXPECT_TRUE(says(error_in([&] { ::raise(signal); }), "is damaged: the HDF5 library failed")) << signal;
@@ -57,6 +75,7 @@ TEST_F(ChildOfTest, EndsInManyWays) {
   EXPECT_STREQ(thrown.what(), "what it was");
   EXPECT_EQ(thrown.hint(), "what to do");
   EXPECT_TRUE(says(error_in([] { throw std::runtime_error("oops"); }), "oops"));
+  EXPECT_EQ(error_in([] { throw std::bad_alloc(); }).kind(), Failure::memory);
 }
 
 TEST_F(ChildOfTest, LoopsEnd) {

@@ -29,6 +29,8 @@ Model small_model() {
   model.q = {1, 2, 3, 4};
   model.d = {1, 0, 3, 4};  // 0: a row left out of the fit
   model.mean = {0, 0};
+  model.sweep.resize(1);
+  model.sweep[0].eigenvalues = {0.9, 0.5};
   return model;
 }
 
@@ -46,7 +48,7 @@ class IoModelDamage : public TemporaryFolder {
     return error;
   }
   static void replace(hid_t file, const char* name, const std::vector<hsize_t>& shape, const double* values) {
-    H5Ldelete(file, name, H5P_DEFAULT);
+    if (H5Lexists(file, name, H5P_DEFAULT) > 0) H5Ldelete(file, name, H5P_DEFAULT);
     const hid_t space = H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr),
                 data = H5Dcreate2(file, name, H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     if (values != nullptr) H5Dwrite(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
@@ -142,6 +144,49 @@ TEST_F(IoModelDamage, EveryFlippedBitOfASealedModelIsFound) {
     ASSERT_EQ(examine_seal(put("flipped.h5", flipped)), Seal::broken) << bit;
     ASSERT_TRUE(says(error_of([&] { load_model(path("flipped.h5")); }), "damaged")) << bit;
   }
+}
+
+// A cut or changed seal is not the same as none: bytes behind HDF5's own end that are no whole seal are damage.
+TEST_F(IoModelDamage, ASealThatIsCutOrChanged) {
+  save_model(small_model(), path("model.h5"));
+  const std::string whole = get("model.h5");
+  const std::size_t sealed = whole.rfind("\nflashdiffusion seal");
+  for (std::size_t bit = sealed * 8; bit < whole.size() * 8; ++bit) {
+    std::string flipped = whole;
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << bit % 8));
+    ASSERT_TRUE(says(error_of([&] { load_model(put("flipped.h5", flipped)); }), "damaged")) << bit - sealed * 8;
+  }
+  for (std::size_t length = 0; length < whole.size(); length += length < sealed ? 97 : 1) {
+    if (length == sealed) continue;
+    ASSERT_FALSE(error_of([&] { load_model(put("cut.h5", whole.substr(0, length))); }).hint().empty())
+        << length << " of " << sealed;
+  }
+  EXPECT_TRUE(says(error_of([&] { load_model(put("longer.h5", whole + "\n")); }), "seal"));
+  EXPECT_NO_THROW(load_model(put("unsealed.h5", whole.substr(0, sealed))));  // as an edit leaves it
+}
+
+TEST_F(IoModelDamage, RowsSetAside) {
+  const auto with = [&](const std::vector<hsize_t>& shape, const std::vector<double>& values) {
+    return error_after([&](hid_t file) { replace(file, "/aside", shape, values.empty() ? nullptr : values.data()); });
+  };
+  EXPECT_TRUE(says(with({5}, {0, 1, 2, 3, 3}), "more rows than there are"));
+  EXPECT_TRUE(says(with({2, 2}, {0, 1, 2, 3}), "more rows than there are"));
+  EXPECT_TRUE(says(with({300'000'000}, {}), "more rows than there are"));  // not one of them is read
+  EXPECT_TRUE(says(with({2}, {1, 4}), "not there"));
+  EXPECT_TRUE(says(with({2}, {-1, 1}), "not there"));
+  EXPECT_TRUE(says(with({2}, {1, 1}), "does not ascend"));
+}
+
+TEST_F(IoModelDamage, SweepColumnsAreOfOneLength) {
+  const std::vector<double> ones(8, 1.0);
+  for (const char* name : {"/sweep/n", "/sweep/passes", "/sweep/beta", "/sweep/v"})
+    for (const std::vector<hsize_t>& shape : {std::vector<hsize_t>{2}, std::vector<hsize_t>{2, 2}, std::vector<hsize_t>{}})
+      EXPECT_TRUE(says(error_after([&](hid_t file) { replace(file, name, shape, ones.data()); }), name));
+  EXPECT_TRUE(says(error_after([&](hid_t file) { replace(file, "/sweep/eigenvalues", {2, 2}, ones.data()); }), "no row a probe"));
+  EXPECT_TRUE(
+      says(error_after([&](hid_t file) { H5Ldelete(file, "/sweep/outcome", H5P_DEFAULT); }), "/sweep/outcome is missing"));
+  const double negative = -1;
+  EXPECT_TRUE(says(error_after([&](hid_t file) { replace(file, "/sweep/n", {1}, &negative); }), "/sweep/n holds -1"));
 }
 
 // No child is forked beside other threads; the answers are the same.

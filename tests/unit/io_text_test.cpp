@@ -170,6 +170,25 @@ TEST_F(IoText, Gzip) {
   EXPECT_TRUE(says(error_of([&] { open_points({packed("x.npy.gz", npy_bytes("{}", ""))}); }), "unpack it first"));
 }
 
+// Members in a row are one stream and zeros pad its end, as for gzip; anything else behind the last member is no longer the file.
+TEST_F(IoText, WhatFollowsAGzipMember) {
+  const auto packed = [&](const std::string& content) {
+    const gzFile out = gzopen(path("member").c_str(), "wb");
+    gzwrite(out, content.data(), static_cast<unsigned>(content.size()));
+    gzclose(out);
+    return get("member");
+  };
+  const std::string one = packed("1,2\n"), two = packed("3,4\n5,6\n");
+  const auto values = [&](const std::string& bytes) { return all_of(*open_points({put("x.csv.gz", bytes)})); };
+  EXPECT_EQ(values(one + packed("") + two), (std::vector<double>{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(values(one + std::string(200000, '\0')), (std::vector<double>{1, 2}));
+  EXPECT_EQ(values(packed("7,") + packed("8\n")), (std::vector<double>{7, 8}));
+  for (const std::string& junk : {std::string("x"), std::string("3,4\n"), std::string("\x1f"), std::string(3, '\0') + "junk"})
+    EXPECT_TRUE(says(refusal(one + junk, "x.csv.gz"), "follow the end of its gzip data"));
+  for (std::size_t cut = 1; cut < 4; ++cut)
+    EXPECT_TRUE(says(refusal(one + two.substr(0, two.size() - cut), "x.csv.gz"), "cut short"));
+}
+
 TEST_F(IoText, ALineWithoutEnd) {
   const Error error = error_of([] { open_points({"/dev/zero"}); });
   EXPECT_EQ(error.kind(), Failure::input);
