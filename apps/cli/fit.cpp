@@ -8,6 +8,7 @@
 #include <flashdiffusion/fit.hpp>
 
 #include "cli/fit_arguments.hpp"
+#include "cli/page_file.hpp"
 #include "cli/progress_display.hpp"
 #include "cli/provenance.hpp"
 #include "cli/read_arguments.hpp"
@@ -30,7 +31,7 @@ struct Arguments {
   FitArguments fit;
   ReadArguments read;
   std::vector<std::string> points;
-  std::string output, coordinates;
+  std::string output, coordinates, report;
   bool json = false, quiet = false;
 };
 
@@ -58,14 +59,14 @@ Model fit_named(PointSource& source, const std::vector<std::string>& files, cons
   }
 }
 
-void check_coordinates(const Arguments& arguments) {
-  check_table_name(arguments.coordinates);
-  { AtomicFile check(arguments.coordinates); }
-  refuse_overwriting(arguments.coordinates, arguments.points);
-  if (std::filesystem::absolute(arguments.coordinates).lexically_normal() ==
-      std::filesystem::absolute(arguments.output).lexically_normal())
-    throw Error(Failure::misuse, fmt::format("--coordinates {} is the model file too", arguments.coordinates),
-                "name another file");
+// A further file to write, found out now to be none that can be written.
+void check_extra(const Arguments& arguments, const char* option, const std::string& path) {
+  { AtomicFile check(path); }
+  refuse_overwriting(path, arguments.points);
+  const auto whole = [](const std::string& name) { return std::filesystem::absolute(name).lexically_normal(); };
+  for (const std::string* other : {&arguments.output, &arguments.coordinates, &arguments.report})
+    if (other != &path && !other->empty() && whole(*other) == whole(path))
+      throw Error(Failure::misuse, fmt::format("{} {} is another result's file too", option, path), "name another file");
 }
 
 int run(const Arguments& arguments, const std::vector<std::string>& command) {
@@ -74,7 +75,11 @@ int run(const Arguments& arguments, const std::vector<std::string>& command) {
   if (arguments.output.empty()) throw Error(Failure::misuse, "fit needs a name for the model it makes", "add -o model.h5");
   { AtomicFile check(arguments.output); }  // a folder that cannot be written to is found out now, not after the fit
   refuse_overwriting(arguments.output, arguments.points);
-  if (!arguments.coordinates.empty()) check_coordinates(arguments);
+  if (!arguments.coordinates.empty()) {
+    check_table_name(arguments.coordinates);
+    check_extra(arguments, "--coordinates", arguments.coordinates);
+  }
+  if (!arguments.report.empty()) check_extra(arguments, "--report", arguments.report);
 
   std::unique_ptr<PointSource> source;
   std::vector<InputFile> inputs;
@@ -102,15 +107,18 @@ int run(const Arguments& arguments, const std::vector<std::string>& command) {
   model.provenance = provenance_text(command, options, inputs, notes, wall);
   save_model(model, arguments.output);
   if (!arguments.coordinates.empty()) write_table(model.embedding(), arguments.coordinates, model.names);
+  if (!arguments.report.empty()) write_page(model, {}, arguments.report);
 
   if (arguments.json) {
     nlohmann::ordered_json document = summary_json(model);
     document["output"] = arguments.output;
     if (!arguments.coordinates.empty()) document["coordinates"] = arguments.coordinates;
+    if (!arguments.report.empty()) document["report"] = arguments.report;
     print_result(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   } else if (!arguments.quiet) {
     print_result(summary_text(model, arguments.fit.bandwidth.origin()) + "\n" + row_text("written", arguments.output) +
-                 (arguments.coordinates.empty() ? "" : row_text("", arguments.coordinates)));
+                 (arguments.coordinates.empty() ? "" : row_text("", arguments.coordinates)) +
+                 (arguments.report.empty() ? "" : row_text("", arguments.report)));
   }
   if (model.converged) return done;
   complain(model.outcome.empty() ? "not all modes reached the tolerance" : model.outcome,
@@ -130,6 +138,7 @@ Action declare_fit(CLI::App& app, const std::vector<std::string>& command) {
                  "diffusion coordinates of the points (lambda psi): .csv, .tsv, .txt, .npy, .h5")
       ->type_name("FILE")
       ->group("Output");
+  app.add_option("--report", arguments->report, "a page that shows what was found, as report makes it")->type_name("FILE")->group("Output");
   app.add_flag("--json", arguments->json, "one JSON document on standard output")->group("Output");
   app.add_flag("--quiet", arguments->quiet, "no progress, no remarks, no table")->group("Output");
   app.footer(footer);
