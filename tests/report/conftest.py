@@ -13,6 +13,13 @@ import pytest
 PROGRAM = os.environ.get("FLASHDIFFUSION", "flashdiffusion")
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 
+# The pixels d of a canvas, read from a copy: reading the page's own again and again is something the browser warns of.
+PIXELS = """const c = document.querySelector(arguments[0]), copy = document.createElement('canvas');
+copy.width = c.width; copy.height = c.height;
+const g = copy.getContext('2d', {willReadFrequently: true});
+g.drawImage(c, 0, 0);
+const d = g.getImageData(0, 0, c.width, c.height).data; """
+
 
 def run(*arguments, folder, status=0):
     result = subprocess.run([PROGRAM, *map(str, arguments)], cwd=folder, capture_output=True, text=True, timeout=120)
@@ -66,10 +73,10 @@ class Page:
 
     def inked(self, selector):
         """How many pixels of a canvas are not empty."""
-        return self("const c = document.querySelector(arguments[0]), d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data; let n = 0; for (let i = 3; i < d.length; i += 4) n += d[i] > 0; return n", selector)
+        return self(PIXELS + "let n = 0; for (let i = 3; i < d.length; i += 4) n += d[i] > 0; return n", selector)
 
     def hash_of(self, selector):
-        return self("const c = document.querySelector(arguments[0]), d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data; let h = 0; for (let i = 0; i < d.length; ++i) h = (h * 31 + d[i]) | 0; return h", selector)
+        return self(PIXELS + "let h = 0; for (let i = 0; i < d.length; ++i) h = (h * 31 + d[i]) | 0; return h", selector)
 
     def downloaded(self, name, seconds=10):
         path, end = self.downloads / name, time.monotonic() + seconds
