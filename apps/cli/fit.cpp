@@ -9,7 +9,7 @@
 
 #include "cli/fit_arguments.hpp"
 #include "cli/page_file.hpp"
-#include "cli/progress_display.hpp"
+#include "cli/progress_record.hpp"
 #include "cli/provenance.hpp"
 #include "cli/read_arguments.hpp"
 #include "cli/summary.hpp"
@@ -31,8 +31,8 @@ struct Arguments {
   FitArguments fit;
   ReadArguments read;
   std::vector<std::string> points;
-  std::string output, coordinates, report;
-  bool json = false, quiet = false;
+  std::string output, coordinates, report, log;
+  bool json = false, json_progress = false, quiet = false;
 };
 
 constexpr const char* footer =
@@ -59,12 +59,11 @@ Model fit_named(PointSource& source, const std::vector<std::string>& files, cons
   }
 }
 
-// A further file to write, found out now to be none that can be written.
-void check_extra(const Arguments& arguments, const char* option, const std::string& path) {
-  { AtomicFile check(path); }
+// A further file to write must be none of the others.
+void check_distinct(const Arguments& arguments, const char* option, const std::string& path) {
   refuse_overwriting(path, arguments.points);
   const auto whole = [](const std::string& name) { return std::filesystem::absolute(name).lexically_normal(); };
-  for (const std::string* other : {&arguments.output, &arguments.coordinates, &arguments.report})
+  for (const std::string* other : {&arguments.output, &arguments.coordinates, &arguments.report, &arguments.log})
     if (other != &path && !other->empty() && whole(*other) == whole(path))
       throw Error(Failure::misuse, fmt::format("{} {} is another result's file too", option, path), "name another file");
 }
@@ -77,9 +76,14 @@ int run(const Arguments& arguments, const std::vector<std::string>& command) {
   refuse_overwriting(arguments.output, arguments.points);
   if (!arguments.coordinates.empty()) {
     check_table_name(arguments.coordinates);
-    check_extra(arguments, "--coordinates", arguments.coordinates);
+    check_distinct(arguments, "--coordinates", arguments.coordinates);
+    AtomicFile check(arguments.coordinates);
   }
-  if (!arguments.report.empty()) check_extra(arguments, "--report", arguments.report);
+  if (!arguments.report.empty()) {
+    check_distinct(arguments, "--report", arguments.report);
+    AtomicFile check(arguments.report);
+  }
+  if (!arguments.log.empty()) check_distinct(arguments, "--log", arguments.log);
 
   std::unique_ptr<PointSource> source;
   std::vector<InputFile> inputs;
@@ -92,12 +96,9 @@ int run(const Arguments& arguments, const std::vector<std::string>& command) {
     inputs = describe_inputs(arguments.points);
   }
   const std::vector<std::string> notes = notes_of(*source);
-  if (!arguments.quiet)
-    for (const std::string& note : notes) remark("note: " + note);
-  if (!arguments.quiet)
-    for (const std::string& line : arguments.fit.without_effect()) remark(line);
-
-  ProgressDisplay display(arguments.quiet);
+  ProgressRecord display(arguments.quiet, arguments.json_progress, arguments.log);
+  for (const std::string& note : notes) display.note(note);
+  for (const std::string& note : arguments.fit.without_effect()) display.note(note);
   options.observer = &display;
   Model model = fit_named(*source, arguments.points, options);
   source.reset();
@@ -140,6 +141,9 @@ Action declare_fit(CLI::App& app, const std::vector<std::string>& command) {
       ->group("Output");
   app.add_option("--report", arguments->report, "a page that shows what was found, as report makes it")->type_name("FILE")->group("Output");
   app.add_flag("--json", arguments->json, "one JSON document on standard output")->group("Output");
+  app.add_flag("--json-progress", arguments->json_progress, "progress and notes as JSON, an object a line, on standard error")
+      ->group("Output");
+  app.add_option("--log", arguments->log, "a file to which progress and notes are appended")->type_name("FILE")->group("Output");
   app.add_flag("--quiet", arguments->quiet, "no progress, no remarks, no table")->group("Output");
   app.footer(footer);
   return [arguments, &command] { return run(*arguments, command); };

@@ -41,9 +41,10 @@ void measure_row(const std::vector<Value>& points, std::size_t dimension, const 
     kernel.push_back(std::exp(-beta * squared_distance(&points[row * dimension], &points[other * dimension], dimension)));
   const double all = std::accumulate(kernel.begin(), kernel.end(), 0.0);
   for (std::size_t i = 0; i < neighbours.size(); ++i) {
-    const std::size_t k = std::min(neighbours[i], kernel.size());
-    const auto end = kernel.begin() + static_cast<std::ptrdiff_t>(k);
-    std::nth_element(kernel.begin(), k < kernel.size() ? end : kernel.end() - 1, kernel.end(), std::greater<>());
+    retained[i] = 1;
+    if (neighbours[i] >= kernel.size()) continue;
+    const auto end = kernel.begin() + static_cast<std::ptrdiff_t>(neighbours[i]);
+    std::nth_element(kernel.begin(), end, kernel.end(), std::greater<>());
     std::sort(kernel.begin(), end, std::greater<>());  // a sum in an order that no library chooses
     retained[i] = std::min(1.0, std::accumulate(kernel.begin(), end, 0.0) / all);
   }

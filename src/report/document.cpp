@@ -128,6 +128,8 @@ Json report_document(const Model& model, const Findings& found, const std::vecto
           {"passes", model.passes},
           {"full_passes", model.full_passes},
           {"seconds", model.seconds},
+          {"forecast_seconds", model.forecast_seconds},
+          {"forecast_passes", model.forecast_passes},
           {"provenance", provenance},
           {"columns", column_heads(columns)},
           {"shown", rows.size()},

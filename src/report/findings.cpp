@@ -105,9 +105,9 @@ std::string reading_of_exponent(const Model& model, const Findings& found) {
   std::string text = fmt::format("Over the rungs β grows as n^{:.3f}", model.beta_exponent);
   if (std::isfinite(model.beta_exponent_error)) text += fmt::format(" ± {:.3f}", model.beta_exponent_error);
   if (!(found.d_hat > 0)) return text + ".";
-  const double low = 2 / (found.d_hat + 6), high = 2 / (found.d_hat + 4);
-  const double margin = std::isfinite(model.beta_exponent_error) ? 2 * model.beta_exponent_error : 0;
+  const double low = 2 / (found.d_hat + 6), high = 2 / (found.d_hat + 4), margin = 2 * model.beta_exponent_error;
   text += fmt::format("; least error on a smooth manifold of dimension {:.1f} asks for n^{:.3f} to n^{:.3f} (Singer). ", found.d_hat, low, high);
+  if (!std::isfinite(margin)) return text + "Two sample sizes alone do not say how certain that is.";
   if (model.beta_exponent + margin < low)
     return text + "It grows more slowly: something other than sampling noise, sparse rows or structure at one scale, holds the bandwidth.";
   if (model.beta_exponent - margin > high)
@@ -117,10 +117,12 @@ std::string reading_of_exponent(const Model& model, const Findings& found) {
 
 std::string reading_of_retained_mass(const Findings& found) {
   if (found.retained.rows.empty()) return "The model was made without its points: there is nothing to measure this on.";
-  std::string text = "At this β the nearest neighbours of a row hold, on average,";
-  for (const RetainedMass& mass : found.retained.masses)
-    text += fmt::format("{} {} of its kernel mass (k = {})", &mass == &found.retained.masses.front() ? "" : ",", percent(mass.mean), mass.neighbours);
-  return text + fmt::format(" (measured on {}; bars: mean, lines: the middle nine tenths).", counted(found.retained.rows.size(), "row"));
+  std::string text = "At this β the k nearest neighbours of a row, itself among them, hold on average";
+  const auto& masses = found.retained.masses;
+  for (std::size_t i = 0; i < masses.size(); ++i)
+    text += fmt::format("{} {} (k = {})", i == 0 ? "" : i + 1 < masses.size() ? "," : " and", percent(masses[i].mean), masses[i].neighbours);
+  return text + fmt::format(" of its kernel mass: that is what a graph of k neighbours would keep. Measured on {}; bars are means, lines the middle nine tenths.",
+                            counted(found.retained.rows.size(), "row"));
 }
 
 }  // namespace fd

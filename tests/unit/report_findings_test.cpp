@@ -195,6 +195,8 @@ TEST(Exponent, IsReadAgainstSingersRule) {
   const auto read = [&] { return reading_of_exponent(model, find(model)); };
   EXPECT_NE(read().find("Too few"), std::string::npos);
   model.beta_exponent = 0.3;  // d = 2: 1/4 to 1/3
+  EXPECT_NE(read().find("how certain"), std::string::npos);
+  model.beta_exponent_error = 0.01;
   EXPECT_NE(read().find("behave like such a manifold"), std::string::npos);
   model.beta_exponent = 0.1;
   EXPECT_NE(read().find("more slowly"), std::string::npos);

@@ -8,6 +8,11 @@ var rungs = d3.nest().key(function (p) { return p.n; }).entries(report.sweep)
   .map(function (entry) { return {n: +entry.key, probes: entry.values.slice().sort(function (a, b) { return a.beta - b.beta; })}; })
   .sort(function (a, b) { return a.n - b.n; });
 
+// Probes of a rung with as many rows set aside are one curve: setting rows aside is a jump.
+function curves(rung) {
+  return d3.nest().key(function (p) { return p.aside; }).entries(rung.probes).map(function (entry) { return entry.values; });
+}
+
 // Small rungs pale, the largest in the accent.
 function rungColour(rung) {
   var place = rungs.length > 1 ? rungs.indexOf(rung) / (rungs.length - 1) : 1;
@@ -17,7 +22,7 @@ function rungColour(rung) {
 function rungLegend() { return rungs.map(function (rung) { return {colour: rungColour(rung), text: "n = " + count(rung.n)}; }); }
 
 function probeText(p) {
-  return ["n = " + count(p.n) + ", " + p.precision, "β = " + short(p.beta), "V = " + short(p.v), "n_eff = " + short(p.n_eff), "d̂ = " + short(p.d_hat), "gap " + short(p.perron_gap), p.outcome].join("\n");
+  return ["n = " + count(p.n) + ", " + p.precision, "β = " + short(p.beta), "V = " + short(p.v), "n_eff = " + short(p.n_eff), "d̂ = " + short(p.d_hat), "gap " + short(p.perron_gap), count(p.aside) + " rows set aside", p.outcome].join("\n");
 }
 
 var betaDomain = logDomain(report.sweep.map(function (p) { return p.beta; }).concat([report.beta]), 1.35);
@@ -49,7 +54,9 @@ function overBeta(id, title, label, field, scale) {
     y: scale(report.sweep.map(function (p) { return p[field]; }).filter(finite), label),
     draw: function (layer, self) {
       chosenLine(layer, self);
-      rungs.forEach(function (rung) { dots(layer, self, curve(layer, self, rung.probes, field, rungColour(rung)), field, rungColour(rung)); });
+      rungs.forEach(function (rung) {
+        curves(rung).forEach(function (probes) { dots(layer, self, curve(layer, self, probes, field, rungColour(rung)), field, rungColour(rung)); });
+      });
     }
   });
 }
@@ -75,9 +82,11 @@ function potentialPlot() {
     y: {label: "V", scale: d3.scale.log().domain(domain), format: plainLog},
     draw: function (layer, self) {
       chosenLine(layer, self);
-      TERMS.forEach(function (term) { curve(layer, self, shown.probes, term[0], cssColour("--text"), term[2]); });
+      TERMS.forEach(function (term) {
+        curves(shown).forEach(function (probes) { curve(layer, self, probes, term[0], cssColour("--text"), term[2]); });
+      });
       rungs.forEach(function (rung) {
-        dots(layer, self, curve(layer, self, rung.probes, "v", rungColour(rung)), "v", rungColour(rung));
+        curves(rung).forEach(function (probes) { dots(layer, self, curve(layer, self, probes, "v", rungColour(rung)), "v", rungColour(rung)); });
         rung.probes.filter(function (p) { return p.outcome === "wall"; }).forEach(function (p) {  // walls have no finite height
           withTip(layer.append("path").attr("class", "wall").datum(p).attr("d", d3.svg.symbol().type("triangle-up").size(60)()).attr("transform", "translate(" + self.x(p.beta) + ",30)").attr("fill", cssColour("--warm")), probeText);
         });
@@ -96,7 +105,7 @@ function workPlot() {
   });
   var probed = d3.sum(rows, function (row) { return row.seconds; });
   rows.push({name: "all else", seconds: Math.max(0, report.seconds - probed), passes: Math.max(0, report.passes - d3.sum(rows, function (row) { return row.passes; })), probes: 0});
-  var names = rows.map(function (row) { return row.name; });
+  if (finite(report.forecast_seconds)) rows.push({name: "whole fit as forecast", seconds: report.forecast_seconds, passes: report.forecast_passes, probes: 0, forecast: true});
   chart("plot-work", {
     title: "Seconds and passes by rung", height: 76 + 34 * rows.length + 20,
     x: {label: "seconds", scale: d3.scale.linear().domain([0, 1.25 * (d3.max(rows, function (row) { return row.seconds; }) || 1)])},
@@ -104,13 +113,14 @@ function workPlot() {
     draw: function (layer, self) {
       rows.forEach(function (row, i) {
         var top = self.y(i + 0.86), tall = self.y(i + 0.46) - top;
-        withTip(layer.append("rect").attr("class", "bar").attr("x", self.x(0)).attr("y", Math.min(top, top + tall)).attr("width", Math.max(1, self.x(row.seconds) - self.x(0))).attr("height", Math.abs(tall)).attr("fill", cssColour("--accent")).attr("fill-opacity", 0.75).datum(row),
+        withTip(layer.append("rect").attr("class", "bar").attr("x", self.x(0)).attr("y", Math.min(top, top + tall)).attr("width", Math.max(1, self.x(row.seconds) - self.x(0))).attr("height", Math.abs(tall)).attr("fill", cssColour(row.forecast ? "--soft" : "--accent")).attr("fill-opacity", 0.75).datum(row),
           function (r) { return r.name + "\n" + short(r.seconds) + " s, " + count(r.passes) + " passes" + (r.probes ? ", " + r.probes + " probes" : ""); });
         layer.append("text").attr("x", self.x(0) + 2).attr("y", self.y(i + 0.36)).text(row.name + ": " + short(row.seconds) + " s, " + count(row.passes) + (row.passes === 1 ? " pass" : " passes"));
       });
     }
   });
-  d3.select("#work-text").text("The fit took " + short(report.seconds) + " s and " + count(report.passes) + " passes over the kernel, " + count(report.full_passes) + " of them over all " + count(report.n) + " rows. “All else” is reading, extending modes to a larger rung, and placing rows set aside.");
+  d3.select("#work-text").text("The fit took " + short(report.seconds) + " s and " + count(report.passes) + " passes over the kernel, " + count(report.full_passes) + " of them over all " + count(report.n) + " rows. “All else” is reading, extending modes to a larger rung, and placing rows set aside." +
+    (finite(report.forecast_seconds) ? " Before it began, " + short(report.forecast_seconds) + " s and " + count(report.forecast_passes) + " passes were expected." : ""));
 }
 
 function retainedPlot() {

@@ -9,13 +9,13 @@ function pixel(colour, alpha) {
   return ((alpha << 24) | (rgb.b << 16) | (rgb.g << 8) | rgb.r) >>> 0;
 }
 
-// Offsets of a disc of so many pixels across.
-function disc(diameter) {
+// Offsets of a disc of so many pixels across, in a picture so wide.
+function disc(diameter, wide) {
   var offsets = [], r = diameter / 2;
   for (var y = 0; y < diameter; ++y)
     for (var x = 0; x < diameter; ++x)
-      if (diameter < 3 || Math.pow(x + 0.5 - r, 2) + Math.pow(y + 0.5 - r, 2) <= r * r + 0.1) offsets.push([x - (diameter >> 1), y - (diameter >> 1)]);
-  return offsets;
+      if (diameter < 3 || Math.pow(x + 0.5 - r, 2) + Math.pow(y + 0.5 - r, 2) <= r * r + 0.1) offsets.push((y - (diameter >> 1)) * wide + x - (diameter >> 1));
+  return Int32Array.from(offsets);
 }
 
 // A place in the drawing order for each row, so that no stretch of the file lies on top of all others.
@@ -47,7 +47,7 @@ function mapPanel(id, state, vertical) {
   figure.appendChild(canvas);
   var svg = d3.select(figure).append("svg").attr("role", "img").attr("aria-label", "dots, one a row");
   addExports(figure);
-  var margin = {top: 30, right: 14, bottom: 42, left: 58}, parts = null, image = null, pixels = null, depths = null, waiting = false;
+  var margin = {top: 30, right: 14, bottom: 42, left: 58}, distances = new Float32Array(n), parts = null, image = null, pixels = null, depths = null, stencil = null, diameter = 1, waiting = false;
   var x = d3.scale.linear(), y = d3.scale.linear(), turn = {yaw: -0.6, pitch: 0.35, size: 1};
   var flat = d3.behavior.zoom().on("zoom", function () { self.request(); self.moved && self.moved(x.domain()); });
   var solid = d3.behavior.zoom().scaleExtent([0.2, 40]), held = [0, 0];
@@ -82,7 +82,8 @@ function mapPanel(id, state, vertical) {
     pixels = new Uint32Array(image.data.buffer);
     depths = new Float32Array(pixels.length);
     var size = n < 300 ? 6 : n < 4000 ? 4.4 : n < 12000 ? 3.4 : n < 40000 ? 2.6 : 2;
-    self.stencil = disc(Math.max(1, Math.round(size * ratio)));
+    diameter = Math.max(1, Math.round(size * ratio));
+    stencil = disc(diameter, canvas.width);
     svg.selectAll("*").remove();
     var frame = svg.append("g").attr("transform", "translate(" + margin.left + "," + margin.top + ")");
     parts = {
@@ -210,49 +211,57 @@ function mapPanel(id, state, vertical) {
     return axes;
   }
   function turned(u, v, w) {
-    var cy = Math.cos(turn.yaw), sy = Math.sin(turn.yaw), cp = Math.cos(turn.pitch), sp = Math.sin(turn.pitch), scale = turn.size * Math.min(self.width, self.height) / 3.3;
+    var cy = Math.cos(turn.yaw), sy = Math.sin(turn.yaw), cp = Math.cos(turn.pitch), sp = Math.sin(turn.pitch), scale = turn.size * Math.min(self.width, self.height) / 2.9;
     var side = u * cy + w * sy, back = w * cy - u * sy;
     return [self.width / 2 + scale * side, self.height / 2 - scale * (v * cp - back * sp), v * sp + back * cp];
   }
   function projectTurned(xs, ys, zs, f) {
-    var axes = cube(), far = new Float32Array(n);
+    var axes = cube();
     // The turn is linear: its matrix from three corners.
     var o = turned(0, 0, 0), m = [turned(1, 0, 0), turned(0, 1, 0), turned(0, 0, 1)].map(function (p) { return [p[0] - o[0], p[1] - o[1], p[2]]; });
     for (var i = 0; i < n; ++i) {
       var u = (f[0] * xs[i] - axes[0].middle) / axes[0].half, v = (f[1] * ys[i] - axes[1].middle) / axes[1].half, w = (f[2] * zs[i] - axes[2].middle) / axes[2].half;
       self.px[i] = o[0] + u * m[0][0] + v * m[1][0] + w * m[2][0];
       self.py[i] = o[1] + u * m[0][1] + v * m[1][1] + w * m[2][1];
-      far[i] = u * m[0][2] + v * m[1][2] + w * m[2][2];
+      distances[i] = u * m[0][2] + v * m[1][2] + w * m[2][2];
     }
-    return far;
+    return distances;
   }
 
-  function stamp(i, colour, depth) {
-    var wide = canvas.width, tall = canvas.height, ratio = wide / self.width, cx = Math.round(self.px[i] * ratio), cy = Math.round(self.py[i] * ratio);
-    if (!(cx >= 0 && cx < wide && cy >= 0 && cy < tall)) return;
-    for (var s = 0; s < self.stencil.length; ++s) {
-      var a = cx + self.stencil[s][0], b = cy + self.stencil[s][1];
-      if (a < 0 || a >= wide || b < 0 || b >= tall) continue;
-      var at = b * wide + a;
-      if (depths && depth !== null) {
-        if (depth <= depths[at]) continue;
-        depths[at] = depth;
+  // The dots of one selection (0, 1; null: of all rows), nearer ones over farther ones where there are distances. A dot that would reach over
+  // the edge is left out: the edge is a few pixels beyond the axes' own room.
+  function stamp(which, far) {
+    var wide = canvas.width, tall = canvas.height, ratio = wide / self.width, colours = state.colours, chosen = state.selected, px = self.px, py = self.py;
+    var least = diameter, right = wide - diameter, bottom = tall - diameter, many = stencil.length;
+    for (var j = 0; j < n; ++j) {
+      var i = order[j];
+      if (which !== null && chosen[i] !== which) continue;
+      var cx = px[i] * ratio, cy = py[i] * ratio;
+      if (!(cx >= least && cx < right && cy >= least && cy < bottom)) continue;
+      var at = (cy | 0) * wide + (cx | 0), colour = which === 0 ? ((colours[i] & 0xffffff) | (FADED << 24)) >>> 0 : colours[i], s = 0;
+      if (!far) {
+        for (; s < many; ++s) pixels[at + stencil[s]] = colour;
+        continue;
       }
-      pixels[at] = colour;
+      for (var depth = far[i]; s < many; ++s)
+        if (depth > depths[at + stencil[s]]) {
+          depths[at + stencil[s]] = depth;
+          pixels[at + stencil[s]] = colour;
+        }
     }
   }
 
   self.draw = function () {
-    var far = project(), colours = state.colours, chosen = state.selected;
+    var far = project();
     pixels.fill(0);
     if (far) depths.fill(-Infinity);
-    for (var pass = 0; pass < (chosen ? 2 : 1); ++pass)
-      for (var j = 0; j < n; ++j) {
-        var i = order[j], colour = colours[i];
-        if (chosen && chosen[i] !== pass) continue;
-        if (chosen && !pass) colour = ((colour & 0xffffff) | (FADED << 24)) >>> 0;
-        stamp(i, colour, far ? far[i] + (chosen && pass ? 10 : 0) : null);
-      }
+    if (state.selected) {
+      stamp(0, far);
+      if (far) depths.fill(-Infinity);  // what is selected is seen
+      stamp(1, far);
+    } else {
+      stamp(null, far);
+    }
     context.putImageData(image, 0, 0);
     drawAxes();
   };

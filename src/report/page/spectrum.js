@@ -26,13 +26,13 @@ function spectrumPlot(state) {
     title: "Eigenvalues by mode", group: "mode", height: 320,
     x: {label: "mode", scale: modeScale(), format: wholeOnly, ticks: 10},
     y: {label: "λᵗ", scale: y},
+    legend: function () { return report.keep.clear ? [{colour: cssColour("--accent"), text: "largest fall of the time scale", dash: "4 3"}] : []; },
     draw: function (layer, self) {
       var zero = self.y(0), accent = cssColour("--accent"), soft = cssColour("--soft");
       if (report.keep.clear) {
         var edge = self.x(report.keep.modes + 0.5);
         layer.append("rect").attr("class", "kept").attr("x", self.x(0.3)).attr("width", Math.max(0, edge - self.x(0.3))).attr("height", self.height).attr("fill", accent).attr("fill-opacity", 0.08);
         layer.append("line").attr("x1", edge).attr("x2", edge).attr("y2", self.height).attr("stroke", accent).attr("stroke-dasharray", "4 3");
-        layer.append("text").attr("class", "note").attr("x", edge + 6).attr("y", 14).text("largest fall of the time scale");
       }
       var marks = layer.selectAll("g.mode").data(report.modes).enter().append("g").attr("class", "mode");
       marks.append("line").attr("x1", function (m, j) { return self.x(j + 1); }).attr("x2", function (m, j) { return self.x(j + 1); }).attr("y1", zero)

@@ -2,9 +2,8 @@
 
 // columns: {head, value(row), text(row), words}
 function table(id, name, caption, columns, rows) {
-  var box = d3.select("#" + id).append("div").attr("class", "table");
-  var made = box.append("table");
-  made.append("caption").text(caption);
+  d3.select("#" + id).append("p").attr("class", "hint").attr("id", id + "-caption").text(caption);
+  var made = d3.select("#" + id).append("div").attr("class", "table").append("table").attr("aria-labelledby", id + "-caption");
   made.append("thead").append("tr").selectAll("th").data(columns).enter().append("th").attr("scope", "col").classed("words", function (c) { return c.words; }).text(function (c) { return c.head; });
   made.append("tbody").selectAll("tr").data(rows).enter().append("tr").selectAll("td")
     .data(function (row) { return columns.map(function (c) { return {text: c.text ? c.text(row) : c.value(row), words: c.words}; }); })
