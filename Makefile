@@ -12,7 +12,7 @@ SECONDS_EACH ?= 60# of `make fuzz`, a target
 all: build
 
 setup:
-	@tools/setup
+	@tools/setup --tests
 
 ready:
 	@tools/setup --check || tools/setup
@@ -27,6 +27,7 @@ demo: build
 	@$(PROGRAM) demo --output $(BUILD)
 
 test: configure
+	@tools/setup --tests --check || tools/setup --tests
 	@cmake --build $(BUILD) --parallel $(JOBS)
 	@ctest --test-dir $(BUILD) --output-on-failure --parallel $(JOBS)
 

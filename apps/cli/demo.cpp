@@ -6,6 +6,7 @@
 
 #include <flashdiffusion/fit.hpp>
 
+#include "cli/page_file.hpp"
 #include "cli/progress_display.hpp"
 #include "cli/provenance.hpp"
 #include "cli/summary.hpp"
@@ -32,8 +33,8 @@ constexpr std::size_t modes = 8;
 int run(const Arguments& arguments, const std::vector<std::string>& command) {
   const auto start = std::chrono::steady_clock::now();
   const std::string prefix = arguments.folder == "." ? "" : arguments.folder + "/";
-  const std::string points_path = prefix + "demo.npy", model_path = prefix + "demo-model.h5";
-  { AtomicFile points_check(points_path), model_check(model_path); }
+  const std::string points_path = prefix + "demo.npy", model_path = prefix + "demo-model.h5", page_path = prefix + "demo-report.html";
+  { AtomicFile points_check(points_path), model_check(model_path), page_check(page_path); }
 
   const Table points = swiss_roll(rows, false);
   ProgressDisplay display(arguments.quiet);
@@ -49,6 +50,10 @@ int run(const Arguments& arguments, const std::vector<std::string>& command) {
   const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   model.provenance = provenance_text(command, options, describe_inputs({points_path}), {}, wall);
   save_model(model, model_path);
+  ReportOptions report;
+  report.title = "Diffusion map of a Swiss roll";
+  report.labels = {{"angle along the roll", {}, swiss_roll_angles(rows)}};
+  write_page(model, report, page_path);
 
   if (!arguments.quiet) {
     print_result(fmt::format("A Swiss roll of {} points, and its diffusion map.\n\n", rows) +
@@ -56,7 +61,8 @@ int run(const Arguments& arguments, const std::vector<std::string>& command) {
                  row_text("model", model_path) +
                  fmt::format("\nNext:\n  flashdiffusion info {1}\n  flashdiffusion transform {1} {0} -o {2}coordinates.npy\n"
                              "  flashdiffusion fit {0} --beta 10 -k 16 -o {2}finer.h5\n",
-                             points_path, model_path, prefix));
+                             points_path, model_path, prefix) +
+                 fmt::format("\nOpen {} in a browser to see the map.\n", page_path));
   }
   if (model.converged) return done;
   complain(model.outcome, "the files were written all the same");
@@ -67,7 +73,7 @@ int run(const Arguments& arguments, const std::vector<std::string>& command) {
 
 Action declare_demo(CLI::App& app, const std::vector<std::string>& command) {
   auto arguments = std::make_shared<Arguments>();
-  app.add_option("-o,--output", arguments->folder, "folder for demo.npy and demo-model.h5")
+  app.add_option("-o,--output", arguments->folder, "folder for demo.npy, demo-model.h5 and demo-report.html")
       ->type_name("FOLDER")
       ->capture_default_str();
   app.add_flag("--quiet", arguments->quiet, "no progress, no remarks, no table");

@@ -8,7 +8,8 @@
 #include <flashdiffusion/fit.hpp>
 
 #include "cli/fit_arguments.hpp"
-#include "cli/progress_display.hpp"
+#include "cli/page_file.hpp"
+#include "cli/progress_record.hpp"
 #include "cli/provenance.hpp"
 #include "cli/read_arguments.hpp"
 #include "cli/summary.hpp"
@@ -30,8 +31,8 @@ struct Arguments {
   FitArguments fit;
   ReadArguments read;
   std::vector<std::string> points;
-  std::string output, coordinates;
-  bool json = false, quiet = false;
+  std::string output, coordinates, report, log;
+  bool json = false, json_progress = false, quiet = false;
 };
 
 constexpr const char* footer =
@@ -66,14 +67,13 @@ void check_model_name(const std::string& output) {
                   fmt::format("name it .h5; --coordinates {} writes the coordinates as a table", output));
 }
 
-void check_coordinates(const Arguments& arguments) {
-  check_table_name(arguments.coordinates);
-  { AtomicFile check(arguments.coordinates); }
-  refuse_overwriting(arguments.coordinates, arguments.points);
-  if (std::filesystem::absolute(arguments.coordinates).lexically_normal() ==
-      std::filesystem::absolute(arguments.output).lexically_normal())
-    throw Error(Failure::misuse, fmt::format("--coordinates {} is the model file too", arguments.coordinates),
-                "name another file");
+// A further file to write must be none of the others.
+void check_distinct(const Arguments& arguments, const char* option, const std::string& path) {
+  refuse_overwriting(path, arguments.points);
+  const auto whole = [](const std::string& name) { return std::filesystem::absolute(name).lexically_normal(); };
+  for (const std::string* other : {&arguments.output, &arguments.coordinates, &arguments.report, &arguments.log})
+    if (other != &path && !other->empty() && whole(*other) == whole(path))
+      throw Error(Failure::misuse, fmt::format("{} {} is another result's file too", option, path), "name another file");
 }
 
 int run(const Arguments& arguments, const std::vector<std::string>& command) {
@@ -83,7 +83,16 @@ int run(const Arguments& arguments, const std::vector<std::string>& command) {
   check_model_name(arguments.output);
   { AtomicFile check(arguments.output); }  // a folder that cannot be written to is found out now, not after the fit
   refuse_overwriting(arguments.output, arguments.points);
-  if (!arguments.coordinates.empty()) check_coordinates(arguments);
+  if (!arguments.coordinates.empty()) {
+    check_table_name(arguments.coordinates);
+    check_distinct(arguments, "--coordinates", arguments.coordinates);
+    AtomicFile check(arguments.coordinates);
+  }
+  if (!arguments.report.empty()) {
+    check_distinct(arguments, "--report", arguments.report);
+    AtomicFile check(arguments.report);
+  }
+  if (!arguments.log.empty()) check_distinct(arguments, "--log", arguments.log);
 
   std::unique_ptr<PointSource> source;
   std::vector<InputFile> inputs;
@@ -96,12 +105,9 @@ int run(const Arguments& arguments, const std::vector<std::string>& command) {
     inputs = describe_inputs(arguments.points);
   }
   const std::vector<std::string> notes = notes_of(*source);
-  if (!arguments.quiet)
-    for (const std::string& note : notes) remark("note: " + note);
-  if (!arguments.quiet)
-    for (const std::string& line : arguments.fit.without_effect()) remark(line);
-
-  ProgressDisplay display(arguments.quiet);
+  ProgressRecord display(arguments.quiet, arguments.json_progress, arguments.log);
+  for (const std::string& note : notes) display.note(note);
+  for (const std::string& note : arguments.fit.without_effect()) display.note(note);
   options.observer = &display;
   Model model = fit_named(*source, arguments.points, options);
   source.reset();
@@ -111,15 +117,18 @@ int run(const Arguments& arguments, const std::vector<std::string>& command) {
   model.provenance = provenance_text(command, options, inputs, notes, wall);
   save_model(model, arguments.output);
   if (!arguments.coordinates.empty()) write_table(model.embedding(), arguments.coordinates, model.names);
+  if (!arguments.report.empty()) write_page(model, {}, arguments.report);
 
   if (arguments.json) {
     nlohmann::ordered_json document = summary_json(model);
     document["output"] = arguments.output;
     if (!arguments.coordinates.empty()) document["coordinates"] = arguments.coordinates;
+    if (!arguments.report.empty()) document["report"] = arguments.report;
     print_result(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   } else if (!arguments.quiet) {
     print_result(summary_text(model, arguments.fit.bandwidth.origin()) + "\n" + row_text("written", arguments.output) +
-                 (arguments.coordinates.empty() ? "" : row_text("", arguments.coordinates)));
+                 (arguments.coordinates.empty() ? "" : row_text("", arguments.coordinates)) +
+                 (arguments.report.empty() ? "" : row_text("", arguments.report)));
   }
   if (model.converged) return done;
   complain(model.outcome.empty() ? "not all modes reached the tolerance" : model.outcome,
@@ -139,7 +148,11 @@ Action declare_fit(CLI::App& app, const std::vector<std::string>& command) {
                  "diffusion coordinates of the points (lambda psi): .csv, .tsv, .txt, .npy, .h5")
       ->type_name("FILE")
       ->group("Output");
+  app.add_option("--report", arguments->report, "a page that shows what was found, as report makes it")->type_name("FILE")->group("Output");
   app.add_flag("--json", arguments->json, "one JSON document on standard output")->group("Output");
+  app.add_flag("--json-progress", arguments->json_progress, "progress and notes as JSON, an object a line, on standard error")
+      ->group("Output");
+  app.add_option("--log", arguments->log, "a file to which progress and notes are appended")->type_name("FILE")->group("Output");
   app.add_flag("--quiet", arguments->quiet, "no progress, no remarks, no table")->group("Output");
   app.footer(footer);
   return [arguments, &command] { return run(*arguments, command); };

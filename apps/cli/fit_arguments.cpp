@@ -181,7 +181,7 @@ void FitArguments::check_rows(std::size_t rows) const {
 std::vector<std::string> FitArguments::without_effect() const {
   std::vector<std::string> lines;
   const auto note = [&](const char* option, const char* where) {
-    if (given(option)) lines.push_back(fmt::format("note: {} has no effect {}", option, where));
+    if (given(option)) lines.push_back(fmt::format("{} has no effect {}", option, where));
   };
   if (bandwidth.value()) {
     for (const char* option : {"--select", "--ladder", "--beta0", "--beta0-cap", "--beta-max", "--components"})

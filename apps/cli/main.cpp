@@ -7,6 +7,7 @@ constexpr const char* footer = R"(Examples:
   flashdiffusion demo
   flashdiffusion estimate points.npy -k 8
   flashdiffusion fit points.npy -k 8 -o model.h5
+  flashdiffusion report model.h5 -o report.html
   flashdiffusion info model.h5
   flashdiffusion transform model.h5 new.csv -o coordinates.npy
 
@@ -22,6 +23,7 @@ int main(int argc, char** argv) {
                         footer,
                         {{"fit", "points in, diffusion map out: writes a model file", declare_fit},
                          {"transform", "diffusion coordinates of new points", declare_transform},
+                         {"report", "one page that shows what a fit found", declare_report},
                          {"info", "what is in a model or a file of points", declare_info},
                          {"estimate", "time, memory and passes of a fit, before running it", declare_estimate},
                          {"demo", "a complete fit on data it makes itself", declare_demo},

@@ -35,8 +35,9 @@ std::string rate_text(double pairs_per_second) {
   return fmt::format("{:.3g} {}pairs/s", pairs_per_second, units[unit]);
 }
 
-// What there is to say, the most important first, as much of it as fits.
-std::string describe(const Progress& p, std::size_t width) {
+}  // namespace
+
+std::string describe_progress(const Progress& p, std::size_t width) {
   std::string text = p.stage;
   const auto add = [&](const std::string& part) {
     if (text.size() + 2 + part.size() <= width) text += "  " + part;
@@ -50,8 +51,6 @@ std::string describe(const Progress& p, std::size_t width) {
   return text;
 }
 
-}  // namespace
-
 ProgressDisplay::ProgressDisplay(bool quiet)
     : quiet_(quiet), terminal_(errors_on_terminal()), colour_(colour_on_terminal()), last_(Clock::now()) {}
 
@@ -62,11 +61,11 @@ void ProgressDisplay::progress(const Progress& p) {
   const auto now = Clock::now();
   if (now - last_ < (terminal_ ? Clock::duration(between_frames) : Clock::duration(between_lines))) return;
   last_ = now;
-  if (!terminal_) return remark(describe(p, std::string::npos));
+  if (!terminal_) return remark(describe_progress(p));
   if (!can_write_at_once()) return;
   // A line as wide as the terminal would wrap and could not be rewritten.
   const std::size_t width = terminal_width() - 1;
-  const std::string line = describe(p, width).substr(0, width);
+  const std::string line = describe_progress(p, width).substr(0, width);
   const std::size_t stage = std::min(p.stage.size(), line.size());
   const std::string frame =
       colour_ ? "\r\x1b[1m" + line.substr(0, stage) + "\x1b[0m" + line.substr(stage) + "\x1b[K" : "\r" + line + "\x1b[K";

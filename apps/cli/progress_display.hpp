@@ -9,6 +9,9 @@
 
 namespace fd::cli {
 
+// What there is to say, the most important first, as much of it as fits.
+std::string describe_progress(const Progress& progress, std::size_t width = std::string::npos);
+
 class ProgressDisplay final : public Observer {
  public:
   explicit ProgressDisplay(bool quiet);

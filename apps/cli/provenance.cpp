@@ -9,7 +9,6 @@
 #include "common/machine.hpp"
 
 namespace fd::cli {
-namespace {
 
 std::string utc_now() {
   const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
@@ -19,8 +18,6 @@ std::string utc_now() {
   std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
   return text;
 }
-
-}  // namespace
 
 std::string provenance_text(const std::vector<std::string>& command, const Options& options, const std::vector<InputFile>& inputs,
                             const std::vector<std::string>& notes, double wall_seconds) {

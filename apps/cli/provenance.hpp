@@ -11,6 +11,8 @@
 
 namespace fd::cli {
 
+std::string utc_now();  // 2026-01-31T23:59:59Z
+
 std::string provenance_text(const std::vector<std::string>& command, const Options& options, const std::vector<InputFile>& inputs,
                             const std::vector<std::string>& notes, double wall_seconds);
 

@@ -20,11 +20,19 @@ Table torus(std::size_t rows, std::size_t dimension) {
   return points;
 }
 
+std::vector<double> swiss_roll_angles(std::size_t rows) {
+  const Random along(7, 0);
+  std::vector<double> angles(rows);
+  for (std::size_t i = 0; i < rows; ++i) angles[i] = 1.5 * std::numbers::pi * (1 + 2 * along.uniform(i));
+  return angles;
+}
+
 Table swiss_roll(std::size_t rows, bool wide) {
   Table points(rows, 3, wide);
-  const Random along(7, 0), across(7, 1);
+  const Random across(7, 1);
+  const std::vector<double> angles = swiss_roll_angles(rows);
   for (std::size_t i = 0; i < rows; ++i) {
-    const double t = 1.5 * std::numbers::pi * (1 + 2 * along.uniform(i));
+    const double t = angles[i];
     points.set(i, 0, t * std::cos(t));
     points.set(i, 1, 21 * across.uniform(i));
     points.set(i, 2, t * std::sin(t));

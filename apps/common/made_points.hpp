@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include <flashdiffusion/points.hpp>
 
@@ -12,5 +13,6 @@ Table torus(std::size_t rows, std::size_t dimension);
 
 // (t cos t, h, t sin t), t in [3 pi/2, 9 pi/2], h in [0, 21], every axis brought to mean 0 and variance 1.
 Table swiss_roll(std::size_t rows, bool wide);
+std::vector<double> swiss_roll_angles(std::size_t rows);  // its t
 
 }  // namespace fd::cli

@@ -11,4 +11,5 @@
 #include <flashdiffusion/points.hpp>
 #include <flashdiffusion/precision.hpp>
 #include <flashdiffusion/read_points.hpp>
+#include <flashdiffusion/report.hpp>
 #include <flashdiffusion/version.hpp>

@@ -194,6 +194,10 @@ Model read_model(const std::string& path, Seal seal, bool with_arrays) {
   if (!provenance.empty()) model.provenance = provenance[0];
   model.seconds = in.real_attribute("/provenance", "seconds");
   model.peak_rss_bytes = static_cast<std::uint64_t>(in.integer_attribute("/provenance", "peak_rss_bytes"));
+  if (in.has_attribute("/provenance", "forecast_seconds") && in.has_attribute("/provenance", "forecast_passes")) {
+    model.forecast_seconds = in.real_attribute("/provenance", "forecast_seconds");
+    model.forecast_passes = static_cast<std::size_t>(std::max<std::int64_t>(0, in.integer_attribute("/provenance", "forecast_passes")));
+  }
   if (with_arrays) {
     model.q = in.reals("/q");
     model.d = in.reals("/d");
@@ -272,6 +276,10 @@ void save_model(const Model& model, const std::string& path) {
   out.text("/provenance", model.provenance);
   out.attribute("/provenance", "seconds", model.seconds);
   out.attribute("/provenance", "peak_rss_bytes", signed_count(model.peak_rss_bytes));
+  if (std::isfinite(model.forecast_seconds)) {
+    out.attribute("/provenance", "forecast_seconds", model.forecast_seconds);
+    out.attribute("/provenance", "forecast_passes", signed_count(model.forecast_passes));
+  }
   out.close();
   seal_file(file.temporary(), path);
   file.commit();

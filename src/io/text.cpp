@@ -31,13 +31,6 @@ std::string shortened(std::string_view cell) {
   return printable(cell.size() <= 40 ? std::string(cell) : std::string(cell.substr(0, 37)) + "...");
 }
 
-// A name as it was meant: quotes that were doubled inside quotes are single, and the text is UTF-8.
-std::string plain_name(std::string_view cell) {
-  std::string name(cell);
-  for (std::size_t at = name.find("\"\""); at != std::string::npos; at = name.find("\"\"", at + 1)) name.erase(at, 1);
-  return as_utf8(name);
-}
-
 // A run of whole rows; blocks instead of one vector, so that growing never holds the table twice.
 using Block = std::vector<double>;
 
@@ -200,7 +193,7 @@ class TextParser {
           fmt::format("{}: a row name of {} bytes; at most {} are kept", place(*layout_.names), cell.size(), longest_name),
           "shorten the names, or read the table without them (`names = none`)");
     latin1_ |= !valid_utf8(cell);
-    table_.names.push_back(plain_name(cell));
+    table_.names.push_back(plain_text(cell));
   }
 
   void end_row() {
@@ -211,7 +204,7 @@ class TextParser {
 
   std::string column_text(std::size_t column) const {
     if (!layout_.header) return fmt::format("column {}", column + 1);
-    return fmt::format("column {} (\"{}\")", column + 1, shortened(plain_name(layout_.columns[column])));
+    return fmt::format("column {} (\"{}\")", column + 1, shortened(plain_text(layout_.columns[column])));
   }
   std::string place(std::size_t column) const { return fmt::format("{}, line {}, {}", name_, line_, column_text(column)); }
 
@@ -272,7 +265,7 @@ class TextParser {
     if (layout_.header) {
       std::vector<std::string> shown;
       for (std::size_t c = 0; c < layout_.width && shown.size() < 3; ++c)
-        if (layout_.names != c) shown.push_back(fmt::format("\"{}\"", shortened(plain_name(layout_.columns[c]))));
+        if (layout_.names != c) shown.push_back(fmt::format("\"{}\"", shortened(plain_text(layout_.columns[c]))));
       note +=
           fmt::format("line {} is the header ({}{}), ", first_line_, fmt::join(shown, ", "), table_.dimension > 3 ? ", ..." : "");
     } else {

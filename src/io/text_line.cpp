@@ -8,6 +8,9 @@
 
 #include <flashdiffusion/error.hpp>
 
+#include "base/printable.hpp"
+#include "io/bytes.hpp"
+
 namespace fd {
 namespace {
 
@@ -101,6 +104,12 @@ std::string_view trimmed(std::string_view text) {
   while (!text.empty() && blank(text.front())) text.remove_prefix(1);
   while (!text.empty() && blank(text.back())) text.remove_suffix(1);
   return text;
+}
+
+std::string plain_text(std::string_view cell) {
+  std::string text(cell);
+  for (std::size_t at = text.find("\"\""); at != std::string::npos; at = text.find("\"\"", at + 1)) text.erase(at, 1);
+  return as_utf8(text);
 }
 
 bool Cells::next(std::string_view& cell) {

@@ -44,6 +44,9 @@ std::string_view without_comment(std::string_view line);
 
 std::string_view trimmed(std::string_view text);
 
+// The words of a cell as they were meant: quotes that were doubled inside quotes are single, and the text is UTF-8.
+std::string plain_text(std::string_view cell);
+
 class Cells {
  public:
   Cells(std::string_view line, char separator) : rest_(line), separator_(separator) {}

@@ -1,12 +1,8 @@
 #include "io/write_table.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <bit>
 #include <cctype>
-#include <cerrno>
 #include <filesystem>
 #include <functional>
 #include <iterator>
@@ -16,45 +12,14 @@
 #include <fmt/format.h>
 
 #include "io/atomic_file.hpp"
-#include "io/bytes.hpp"
 #include "io/disk_space.hpp"
 #include "io/hdf5_writer.hpp"
+#include "io/output_file.hpp"
 
 namespace fd {
 namespace {
 
-class Output {
- public:
-  Output(const std::string& temporary, const std::string& path) : path_(path) {
-    descriptor_ = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (descriptor_ < 0) throw system_error("write", path_, errno);
-  }
-  ~Output() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  Output(const Output&) = delete;
-  Output& operator=(const Output&) = delete;
-
-  void write(const void* data, std::size_t count) {
-    const char* from = static_cast<const char*>(data);
-    while (count > 0) {
-      const ssize_t put = ::write(descriptor_, from, std::min(count, std::size_t{1} << 30));
-      if (put < 0 && errno == EINTR) continue;
-      if (put < 0) throw system_error("write", path_, errno);
-      from += put;
-      count -= static_cast<std::size_t>(put);
-    }
-  }
-  void close() {
-    if (::close(std::exchange(descriptor_, -1)) != 0) throw system_error("write", path_, errno);  // a network share reports late
-  }
-
- private:
-  std::string path_;
-  int descriptor_ = -1;
-};
-
-void write_binary(const Table& table, Output& output) {
+void write_binary(const Table& table, OutputFile& output) {
   const char order = std::endian::native == std::endian::little ? '<' : '>';
   std::string header = fmt::format("{{'descr': '{}f{}', 'fortran_order': False, 'shape': ({}, {}), }}", order,
                                    table.wide() ? 8 : 4, table.rows(), table.columns());
@@ -148,7 +113,7 @@ void write_table(const Table& table, const std::string& path, const std::vector<
     write_hdf5(table, names, file.temporary(), path);
     return file.commit();
   }
-  Output output(file.temporary(), path);
+  OutputFile output(file.temporary(), path);
   const Sink sink = [&](std::string_view text) { output.write(text.data(), text.size()); };
   if (suffix == ".npy") {
     reserve_space(file.temporary(), path, table.rows() * table.columns() * (table.wide() ? 8 : 4) + 256);

@@ -1,0 +1,78 @@
+// flashdiffusion report: a model in, one page out.
+#include <memory>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <flashdiffusion/report.hpp>
+
+#include "cli/page_file.hpp"
+#include "cli/summary.hpp"
+#include "cli/verb.hpp"
+#include "common/console.hpp"
+#include "common/exit_status.hpp"
+#include "common/interrupt.hpp"
+#include "common/validators.hpp"
+#include "io/atomic_file.hpp"
+#include "io/labels.hpp"
+
+namespace fd::cli {
+namespace {
+
+struct Arguments {
+  std::string model, output;
+  std::vector<std::string> colours;
+  ReportOptions report;
+  bool json = false, quiet = false;
+};
+
+constexpr const char* footer =
+    R"(The page is one HTML file that needs no network and no other file. LABELS: text with a line a row (header recognised; a first column of row
+names places the lines), or numbers as .npy or .h5.
+
+Examples:
+  flashdiffusion report model.h5 -o report.html
+  flashdiffusion report model.h5 --color clusters.csv -o report.html
+  flashdiffusion fit points.npy -o model.h5 --report report.html)";
+
+int run(const Arguments& arguments) {
+  if (arguments.output.empty()) throw Error(Failure::misuse, "report needs a name for the page it makes", "add -o report.html");
+  { AtomicFile check(arguments.output); }
+  refuse_overwriting(arguments.output, {arguments.model});
+  refuse_overwriting(arguments.output, arguments.colours);
+  LeaveAtOnce blocking;
+  const Model model = load_model(arguments.model);
+  ReportOptions options = arguments.report;
+  for (const std::string& file : arguments.colours)
+    for (Labels& labels : read_labels(file, model.n, model.names)) options.labels.push_back(std::move(labels));
+  const std::size_t bytes = write_page(model, options, arguments.output);
+  const std::size_t shown = std::min(model.n, options.rows);
+  if (arguments.json) {
+    const nlohmann::ordered_json document = {{"model", arguments.model}, {"output", arguments.output}, {"bytes", bytes}, {"rows", model.n}, {"rows_shown", shown}};
+    print_result(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  } else if (!arguments.quiet) {
+    print_result(row_text("written", fmt::format("{}  ({}{})", arguments.output, bytes_text(static_cast<double>(bytes)),
+                                                 shown < model.n ? fmt::format(", a sample of {} rows", shown) : "")));
+  }
+  return done;
+}
+
+}  // namespace
+
+Action declare_report(CLI::App& app, const std::vector<std::string>&) {
+  auto arguments = std::make_shared<Arguments>();
+  app.add_option("model", arguments->model, "the model file")->type_name("MODEL")->required();
+  app.add_option("-o,--output", arguments->output, "the page to write")->type_name("FILE");
+  app.add_option("--color,--colour", arguments->colours, "labels to colour the map by, a column each")->type_name("LABELS");
+  app.add_option("--title", arguments->report.title, "heading of the page; the name of the points, if not given")->type_name("TEXT");
+  app.add_option("--rows", arguments->report.rows, "at most so many dots: a random sample of more")
+      ->check(whole_number)
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_flag("--json", arguments->json, "one JSON document on standard output");
+  app.add_flag("--quiet", arguments->quiet, "no remarks");
+  app.footer(footer);
+  return [arguments] { return run(*arguments); };
+}
+
+}  // namespace fd::cli

@@ -1,0 +1,29 @@
+// One page that shows what a fit found: HTML with everything inside it, which asks nothing of the network and runs no script but its own.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <flashdiffusion/model.hpp>
+
+namespace fd {
+
+// A column the map can be coloured by: words or numbers, one a row of the model. An empty word and NaN are missing.
+struct Labels {
+  std::string name;
+  std::vector<std::string> words;
+  std::vector<double> numbers;
+};
+
+struct ReportOptions {
+  std::string title;           // empty: the name of the first input file, where the model knows it
+  std::vector<Labels> labels;  // in the order in which they are offered
+  std::size_t rows = 100000;   // the map holds at most so many points: a random sample of the rows of a larger model, which the page says
+};
+
+// The page. The same model and options give the same bytes. Text of the model and of labels is never markup, whatever it holds. Throws
+// Error(misuse) for a model without its arrays, labels that are not one a row, and labels that are both words and numbers or neither.
+std::string report_page(const Model& model, const ReportOptions& options = {});
+
+}  // namespace fd

@@ -1,0 +1,20 @@
+// Labels of rows from a file: a column of words or numbers each, for colouring a map.
+//
+// Text (.csv, .tsv, .txt, also gzip'ed): a header where the file has one line more than there are rows. A first column that holds the names of
+// the rows, in any order, places the others by name; without it they are taken in order. A column is numbers where every cell is a number or
+// missing, unless they are at most 20 different whole numbers, which are words (clusters). Other formats hold numbers, as points do.
+// Does not know: what is done with them.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <flashdiffusion/report.hpp>
+
+namespace fd {
+
+// `names`: of the rows, or none. Throws Error(input / io) that names the file and the line.
+std::vector<Labels> read_labels(const std::string& path, std::size_t rows, const std::vector<std::string>& names);
+
+}  // namespace fd

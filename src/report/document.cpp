@@ -1,0 +1,140 @@
+#include "report/document.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/sample.hpp"
+
+namespace fd {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t room = 1700000;                        // values of modes and density, 2 bytes each
+constexpr std::size_t most_modes = 64;                       // beyond, nobody looks
+constexpr std::size_t most_name_bytes = std::size_t{1} << 20;
+constexpr std::size_t listed_rows = 1000;                    // of the table of rows set aside
+constexpr std::uint64_t sample_seed = 42;
+
+Json sweep_rows(const Model& model) {
+  Json rows = Json::array();
+  for (const Probe& p : model.sweep)
+    rows.push_back({{"n", p.n},           {"precision", traits(p.precision).name}, {"beta", p.beta},     {"n_eff", p.n_eff},
+                    {"d_hat", p.d_hat},   {"perron_gap", p.perron_gap},            {"v_bias", p.v_bias}, {"v_stat", p.v_stat},
+                    {"v_mach", p.v_mach}, {"v", p.v},                              {"aside", p.aside},   {"localised", p.localised},
+                    {"passes", p.passes}, {"seconds", p.seconds},                  {"outcome", p.outcome}});
+  return rows;
+}
+
+Json named_row(const Model& model, std::size_t row) {
+  Json entry = {{"row", row + 1}};
+  if (!model.names.empty()) entry["name"] = model.names[row];
+  return entry;
+}
+
+Json modes_table(const Model& model, const Findings& found) {
+  Json modes = Json::array();
+  for (std::size_t j = 0; j < model.modes(); ++j) {
+    const ModeSupport& support = found.supports[j];
+    Json carriers = Json::array();
+    for (const RowShare& carrier : support.carriers) {
+      Json entry = named_row(model, carrier.row);
+      entry["share"] = carrier.share;
+      carriers.push_back(entry);
+    }
+    const bool localised = support.rows < localised_support && static_cast<double>(model.n) > 2 * localised_support;
+    modes.push_back({{"eigenvalue", model.eigenvalues[j]},
+                     {"residual", j < model.residuals.size() ? model.residuals[j] : std::nan("")},
+                     {"time_scale", time_scale(model.eigenvalues[j])},
+                     {"support", support.rows},
+                     {"localised", localised},
+                     {"carriers", localised ? carriers : Json::array()}});
+  }
+  return modes;
+}
+
+Json aside_table(const Model& model) {
+  Json rows = Json::array();
+  for (std::size_t i = 0; i < std::min(listed_rows, model.aside.size()); ++i) rows.push_back(named_row(model, model.aside[i]));
+  return {{"count", model.aside.size()}, {"rows", rows}};
+}
+
+Json retained_table(const Findings& found) {
+  Json masses = Json::array();
+  for (const RetainedMass& mass : found.retained.masses)
+    masses.push_back({{"neighbours", mass.neighbours}, {"mean", mass.mean}, {"lowest", mass.lowest}, {"highest", mass.highest}});
+  return {{"rows", found.retained.rows.size()}, {"masses", masses}, {"reading", reading_of_retained_mass(found)}};
+}
+
+Json column_heads(const std::vector<Column>& columns) {
+  Json heads = Json::array();
+  for (const Column& column : columns) {
+    Json head = {{"name", column.name}, {"kind", column.kind}};
+    if (column.kind == "word") head["words"] = column.words;
+    else head["low"] = column.low, head["step"] = column.step;
+    heads.push_back(head);
+  }
+  return heads;
+}
+
+Json shown_names(const Model& model, const std::vector<std::size_t>& rows) {
+  if (model.names.empty()) return Json();
+  std::size_t bytes = 0;
+  Json names = Json::array();
+  for (const std::size_t row : rows) {
+    bytes += model.names[row].size() + 3;
+    names.push_back(model.names[row]);
+  }
+  return bytes <= most_name_bytes ? names : Json();
+}
+
+}  // namespace
+
+std::vector<std::size_t> shown_rows(const Model& model, std::size_t most) { return sampled_rows(model.n, most, sample_seed); }
+
+std::vector<Column> map_columns(const Model& model, const std::vector<Labels>& labels, const std::vector<std::size_t>& rows) {
+  std::vector<Column> columns;
+  const std::size_t wide = std::max<std::size_t>(room / std::max<std::size_t>(rows.size(), 1), 4) - 1;
+  for (std::size_t j = 0; j < std::min({model.modes(), wide, most_modes}); ++j)
+    columns.push_back(number_column(fmt::format("mode {}", j + 1), "mode", rows, [&](std::size_t row) { return model.psi(row, j); }));
+  columns.push_back(number_column("log density", "density", rows, [&](std::size_t row) { return std::log10(model.q[row]); }));
+  for (const Labels& label : labels)
+    columns.push_back(label.words.empty()
+                          ? number_column(label.name, "number", rows, [&](std::size_t row) { return label.numbers[row]; })
+                          : word_column(label, rows));
+  return columns;
+}
+
+Json report_document(const Model& model, const Findings& found, const std::vector<Column>& columns,
+                     const std::vector<std::size_t>& rows) {
+  Json provenance = Json::parse(model.provenance, nullptr, false);
+  if (provenance.is_discarded()) provenance = model.provenance;
+  return {{"n", model.n},
+          {"dimension", model.dimension},
+          {"beta", model.beta},
+          {"alpha", model.alpha},
+          {"precision", traits(model.precision).name},
+          {"tolerance", found.tolerance},
+          {"perron_residual", model.perron_residual},
+          {"chosen", found.chosen},
+          {"modes", modes_table(model, found)},
+          {"keep", {{"modes", found.keep.modes}, {"clear", found.keep.clear}, {"reason", reason_to_keep(model, found)}}},
+          {"sweep", sweep_rows(model)},
+          {"exponent_reading", reading_of_exponent(model, found)},
+          {"retained", retained_table(found)},
+          {"aside", aside_table(model)},
+          {"passes", model.passes},
+          {"full_passes", model.full_passes},
+          {"seconds", model.seconds},
+          {"forecast_seconds", model.forecast_seconds},
+          {"forecast_passes", model.forecast_passes},
+          {"provenance", provenance},
+          {"columns", column_heads(columns)},
+          {"shown", rows.size()},
+          {"names", shown_names(model, rows)},
+          {"named", !model.names.empty()}};
+}
+
+}  // namespace fd

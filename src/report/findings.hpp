@@ -1,0 +1,51 @@
+// What a report says of a model in words: the figures it rests on, the answer in one sentence, and remarks with what to do about them.
+//
+// Guarantees: a model with any of its fields missing or NaN gets sentences that say so. Does not know: HTML, or how anything is drawn.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <flashdiffusion/model.hpp>
+
+#include "analysis/mode_count.hpp"
+#include "analysis/mode_support.hpp"
+#include "analysis/retained_mass.hpp"
+
+namespace fd {
+
+// Measured on the model for the report.
+struct Findings {
+  double n_eff = std::numeric_limits<double>::quiet_NaN();  // of the accepted bandwidth
+  double d_hat = std::numeric_limits<double>::quiet_NaN();
+  double largest_residual = 0;
+  double tolerance = std::numeric_limits<double>::quiet_NaN();  // NaN where the model does not know
+  bool chosen = false;                                          // the bandwidth, by the flow
+  ModeCount keep;
+  std::vector<ModeSupport> supports;
+  RetainedMassSample retained;
+};
+
+// Effective rows below which a mode counts as localised.
+inline constexpr double localised_support = 8;
+
+Findings find(const Model& model);
+
+enum class Weight { serious, care, note };
+const char* name(Weight weight);
+
+struct Remark {
+  std::string name;  // stable, for programs: "not-converged"
+  Weight weight = Weight::note;
+  std::string sentence, action;
+};
+
+std::string answer(const Model& model, const Findings& findings, const std::vector<Remark>& remarks);
+std::string reason_to_keep(const Model& model, const Findings& findings);
+std::string reading_of_exponent(const Model& model, const Findings& findings);
+std::string reading_of_retained_mass(const Findings& findings);
+std::vector<Remark> remarks_on(const Model& model, const Findings& findings);
+
+}  // namespace fd

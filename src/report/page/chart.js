@@ -1,0 +1,134 @@
+// A plot with two axes: scales, ticks and zoom are D3's. Plots of one group share their horizontal axis: zooming one zooms all.
+//
+// spec: height, x and y ({label, scale, ticks, format}), group, entries of the legend, draw(layer, chart) which is called again after each
+// change and puts marks into `layer`.
+
+var groups = {}, charts = [];
+var OKABE = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b8a900", "#7f7f7f"];
+
+function tip(text, event) {
+  var box = document.getElementById("tip");
+  box.hidden = !text;
+  if (!text) return;
+  box.textContent = text;
+  var left = event.pageX + 14, top = event.pageY + 14, edge = document.documentElement.clientWidth + window.pageXOffset;
+  if (left + box.offsetWidth > edge - 4) left = Math.max(window.pageXOffset + 4, event.pageX - box.offsetWidth - 10);
+  box.style.left = left + "px";
+  box.style.top = top + "px";
+}
+
+function withTip(selection, text) {
+  return selection.on("mousemove", function (d) { tip(text(d), d3.event); }).on("mouseleave", function () { tip(""); });
+}
+
+// The wheel scrolls the page until the plot has been clicked or reached by the keyboard.
+function guardWheel(target, figure) {
+  var zoomed = target.on("wheel.zoom");
+  target.on("wheel.zoom", function () {
+    if (d3.event.ctrlKey || figure.contains(document.activeElement)) zoomed.apply(this, arguments);
+  });
+}
+
+function chart(id, spec) {
+  var figure = document.getElementById(id), svg = d3.select(figure).append("svg").attr("role", "img").attr("aria-label", spec.title);
+  var self = {x: spec.x.scale, y: spec.y.scale, figure: figure}, home = spec.x.scale.domain().slice();
+  var margin = {top: 34, right: 18, bottom: 42, left: 62}, parts = null;
+  figure.tabIndex = 0;
+  addExports(figure);
+
+  function axis(scale, orient, of) {
+    var made = d3.svg.axis().scale(scale).orient(orient).tickSize(4).tickPadding(6);
+    if (of.values) made.tickValues(of.values);
+    else made.ticks(of.ticks || 6, of.format);
+    if (of.format && typeof of.format === "function") made.tickFormat(of.format);
+    return made;
+  }
+
+  // Where the domain starts again from what is shown: D3 then measures the next gesture from there.
+  var zoom = d3.behavior.zoom().on("zoom", function () {
+    (groups[spec.group] || [self]).forEach(function (other) { other.show(self.x.domain(), other !== self); });
+  });
+
+  self.layout = function () {
+    var width = Math.max(260, figure.clientWidth), height = spec.height || 300;
+    self.width = width - margin.left - margin.right;
+    self.height = height - margin.top - margin.bottom;
+    svg.attr("viewBox", "0 0 " + width + " " + height);
+    svg.selectAll("*").remove();
+    self.x.range([0, self.width]);
+    self.y.range([self.height, 0]);
+    zoom.x(self.x);
+    var clip = "clip-" + id;
+    svg.append("defs").append("clipPath").attr("id", clip).append("rect").attr("width", self.width).attr("height", self.height);
+    var frame = svg.append("g").attr("transform", "translate(" + margin.left + "," + margin.top + ")").call(zoom).on("dblclick.zoom", null);
+    guardWheel(frame, figure);
+    frame.append("rect").attr("class", "catch").attr("width", self.width).attr("height", self.height);
+    parts = {
+      grid: frame.append("g").attr("class", "grid"),
+      x: frame.append("g").attr("class", "axis").attr("transform", "translate(0," + self.height + ")"),
+      y: frame.append("g").attr("class", "axis"),
+      layer: frame.append("g").attr("clip-path", "url(#" + clip + ")")
+    };
+    frame.append("text").attr("class", "label").attr("x", self.width / 2).attr("y", self.height + 36).attr("text-anchor", "middle").text(spec.x.label);
+    frame.append("text").attr("class", "label").attr("x", -margin.left + 8).attr("y", -8).text(spec.y.label);
+    if (spec.legend) legendLine(frame, spec.legend(), self.width);
+    self.redraw();
+  };
+
+  self.redraw = function () {
+    parts.grid.call(axis(self.y, "left", spec.y).tickSize(-self.width).tickFormat(""));
+    parts.x.call(axis(self.x, "bottom", spec.x));
+    parts.y.call(axis(self.y, "left", spec.y));
+    parts.layer.selectAll("*").remove();
+    spec.draw(parts.layer, self);
+  };
+
+  self.show = function (domain, fromOther) {
+    self.x.domain(domain);
+    if (fromOther) zoom.x(self.x);
+    self.redraw();
+  };
+
+  figure.addEventListener("keydown", function (event) {
+    if (event.target !== figure) return;
+    var range = self.x.range(), w = range[1], move = {ArrowLeft: [-0.1, 0.9], ArrowRight: [0.1, 1.1], "+": [0.1, 0.9], "=": [0.1, 0.9], "-": [-0.125, 1.125]}[event.key];
+    if (!move && event.key !== "0") return;
+    event.preventDefault();
+    var domain = move ? [self.x.invert(move[0] * w), self.x.invert(move[1] * w)] : home;
+    (groups[spec.group] || [self]).forEach(function (other) { other.show(domain, true); });
+  });
+
+  if (spec.group) (groups[spec.group] = groups[spec.group] || []).push(self);
+  charts.push(self);
+  self.layout();
+  return self;
+}
+
+// Entries {colour, text, dash} above the plot, right to left, as far as there is room.
+function legendLine(frame, entries, width) {
+  var at = width - 84;  // left of the buttons
+  entries.slice().reverse().forEach(function (entry) {
+    var item = frame.append("g");
+    item.append("line").attr("x1", 0).attr("x2", 18).attr("y1", -4).attr("y2", -4).attr("stroke", entry.colour).attr("stroke-width", 2.5).attr("stroke-dasharray", entry.dash || null);
+    var text = item.append("text").attr("x", 22).text(entry.text), wide = 22 + text.node().getComputedTextLength();
+    at -= wide;
+    if (at < 90) item.remove();
+    item.attr("transform", "translate(" + at + ",-8)");
+    at -= 14;
+  });
+}
+
+// Room at both ends of a logarithmic axis.
+function logDomain(values, factor) {
+  var good = values.filter(function (value) { return finite(value) && value > 0; });
+  if (good.length === 0) return [0.1, 10];
+  var low = d3.min(good), high = d3.max(good);
+  return [low / factor, high * factor];
+}
+
+var plainLog = function (value) {
+  var lead = value / Math.pow(10, Math.floor(Math.log(value) / Math.LN10 + 1e-9));
+  if ([1, 2, 5].indexOf(Math.round(lead * 1e6) / 1e6) < 0) return "";
+  return value >= 1e-3 && value < 1e5 ? String(parseFloat(value.toPrecision(3))) : value.toExponential(0).replace("e+", "e").replace("-", "−");
+};
+var decades = function (value) { return Math.abs(Math.log(value) / Math.LN10 % 1) < 1e-6 || Math.abs(Math.abs(Math.log(value) / Math.LN10 % 1) - 1) < 1e-6 ? plainLog(value) : ""; };

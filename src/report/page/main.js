@@ -1,0 +1,173 @@
+// Puts the page together: what is chosen by the reader (state), the controls, and when what is drawn again.
+
+var state = {x: 0, y: 1, z: 2, colour: 0, time: 1, turn: false, equal: false, drag: "move", selected: null, colours: new Uint32Array(report.shown)};
+
+function byId(id) { return document.getElementById(id); }
+
+// ---- colours and their legend
+
+function colourByNumber(col) {
+  var sorted = Array.prototype.filter.call(col.values, isFinite).sort(d3.ascending), legend = d3.select("#legend").html("");
+  if (sorted.length === 0) return legend.append("span").text(col.name + ": no numbers");
+  var low = d3.quantile(sorted, 0.01), high = d3.quantile(sorted, 0.99);
+  if (!(high > low)) { low = sorted[0]; high = sorted[sorted.length - 1]; }
+  var scale = d3.scale.linear().domain(VIRIDIS.map(function (c, i) { return i / (VIRIDIS.length - 1); })).range(VIRIDIS).clamp(true);
+  var table = d3.range(256).map(function (i) { return pixel(scale(i / 255), 255); }), missing = pixel("#8a8a8a", 120);
+  for (var i = 0; i < report.shown; ++i) {
+    var value = col.values[i];
+    state.colours[i] = isFinite(value) ? table[high > low ? Math.max(0, Math.min(255, Math.round(255 * (value - low) / (high - low)))) : 128] : missing;
+  }
+  var width = 260, svg = legend.append("svg").attr("width", width + 40).attr("height", 40);
+  var gradient = svg.append("defs").append("linearGradient").attr("id", "ramp");
+  VIRIDIS.forEach(function (colour, k) { gradient.append("stop").attr("offset", k / (VIRIDIS.length - 1)).attr("stop-color", colour); });
+  svg.append("rect").attr("x", 20).attr("width", width).attr("height", 12).attr("fill", "url(#ramp)");
+  svg.append("g").attr("transform", "translate(20,13)").call(d3.svg.axis().scale(d3.scale.linear().domain([low, high]).range([0, width])).ticks(5).tickSize(4).tickFormat(short));
+  legend.append("span").text(col.name + (sorted.length < report.shown ? " (grey: missing)" : ""));
+}
+
+function colourByWord(col) {
+  var shown = Math.min(col.words.length, OKABE.length - 1 + (col.words.length === OKABE.length ? 1 : 0)), counts = new Float64Array(65536), grey = pixel("#8a8a8a", 140);
+  var table = OKABE.map(function (colour) { return pixel(colour, 255); });
+  for (var i = 0; i < report.shown; ++i) {
+    ++counts[col.codes[i]];
+    state.colours[i] = col.codes[i] < shown ? table[col.codes[i]] : grey;
+  }
+  var entries = d3.range(shown).map(function (k) { return {colour: OKABE[k], text: col.words[k], rows: counts[k]}; });
+  var rest = report.shown - d3.sum(entries, function (e) { return e.rows; }) - counts[MISSING];
+  if (rest > 0) entries.push({colour: "#8a8a8a", text: counts[OTHER] ? "other words" : count(col.words.length - shown) + " other words", rows: rest});
+  if (counts[MISSING]) entries.push({colour: "#8a8a8a", text: "missing", rows: counts[MISSING]});
+  var items = d3.select("#legend").html("").selectAll("span.swatch").data(entries).enter().append("span").attr("class", "swatch");
+  items.append("svg").attr("width", 12).attr("height", 12).append("circle").attr("cx", 6).attr("cy", 6).attr("r", 5.5).attr("fill", function (e) { return e.colour; });
+  items.append("span").text(function (e) { return (e.text.length > 60 ? e.text.slice(0, 59) + "…" : e.text) + " (" + count(e.rows) + ")"; });
+}
+
+function recolour() {
+  var col = column(state.colour);
+  if (col.kind === "word") colourByWord(col);
+  else colourByNumber(col);
+}
+
+// ---- rows
+
+state.describe = function (i) {
+  var lines = ["row " + count(rowNumber(i)) + (rowName(i) !== null ? ": " + rowName(i) : "")];
+  var shown = [state.x, state.y, state.z, state.colour].filter(function (index, k, all) { return all.indexOf(index) === k; });
+  report.columns.forEach(function (head, index) {
+    if (shown.indexOf(index) < 0 && (isMode(index) || head.kind === "density")) return;
+    var col = column(index);
+    lines.push(head.name + ": " + (col.kind === "word" ? wordOf(col, i) : isFinite(col.values[i]) ? short(col.values[i] * factor(index, state.time)) : "missing"));
+  });
+  return lines.slice(0, 12).join("\n");
+};
+
+state.select = function (rows) {
+  state.selected = rows.length ? new Uint8Array(report.shown) : null;
+  rows.forEach(function (i) { state.selected[i] = 1; });
+  byId("selected").textContent = rows.length ? count(rows.length) + (rows.length === 1 ? " row selected." : " rows selected.") : "No rows selected.";
+  byId("selected-csv").disabled = byId("selected-clear").disabled = rows.length === 0;
+  state.rows = rows;
+  panels.forEach(function (panel) { panel.request(); });
+};
+
+function selectedCsv() {
+  var heads = report.columns.map(function (head, index) { return isMode(index) ? "dc" + (index + 1) : head.kind === "density" ? "log10_density" : head.name; });
+  var table = [["row"].concat(report.names ? ["name"] : [], heads)];
+  state.rows.forEach(function (i) {
+    table.push([rowNumber(i)].concat(report.names ? [rowName(i)] : [], report.columns.map(function (head, index) {
+      var col = column(index);
+      if (col.kind === "word") return col.codes[i] === MISSING ? "" : wordOf(col, i);
+      return isFinite(col.values[i]) ? parseFloat((col.values[i] * factor(index, state.time)).toPrecision(6)) : "";
+    })));
+  });
+  download("selected-rows.csv", csv(table));
+}
+
+// ---- controls
+
+var axisChoices = report.columns.map(function (head, index) { return index; }).filter(function (index) { return report.columns[index].kind !== "word"; });
+var density = report.columns.map(function (head) { return head.kind; }).indexOf("density");
+state.y = report.modes.length > 1 ? 1 : density;
+state.z = report.modes.length > 2 ? 2 : density;
+state.colour = report.columns.length > density + 1 ? density + 1 : report.modes.length > 3 ? 3 : density;  // labels first
+
+function fillPicker(id, choices, key) {
+  var picker = byId(id);
+  choices.forEach(function (index) { picker.add(new Option(report.columns[index].name, index)); });
+  picker.value = state[key];
+  return picker;
+}
+
+var panels = [];
+recolour();
+panels.push(mapPanel("map-main", state, "y"), mapPanel("map-side", state, "z"));
+panels.forEach(function (panel, k) { panel.moved = function (domain) { if (!panel.solid()) panels[1 - k].showX(domain); }; });
+
+["x", "y", "z"].forEach(function (key) {
+  fillPicker("axis-" + key, axisChoices, key).addEventListener("change", function () {
+    state[key] = +this.value;
+    panels.forEach(function (panel) { panel.home(); });
+  });
+});
+fillPicker("colour", report.columns.map(function (head, index) { return index; }), "colour").addEventListener("change", function () {
+  state.colour = +this.value;
+  recolour();
+  panels.forEach(function (panel) { panel.request(); });
+});
+byId("turn").addEventListener("change", function () { state.turn = this.checked; panels[0].rebind(); });
+byId("equal").addEventListener("change", function () { state.equal = this.checked; panels.forEach(function (panel) { panel.home(); }); });
+byId("reset").addEventListener("click", function () { panels.forEach(function (panel) { panel.home(); }); });
+d3.selectAll("input[name=drag]").on("change", function () {
+  state.drag = this.value;
+  panels.forEach(function (panel) { panel.figure.classList.toggle("lasso", state.drag === "lasso"); });
+});
+byId("selected-csv").addEventListener("click", selectedCsv);
+byId("selected-clear").addEventListener("click", function () { state.select([]); });
+byId("map-controls").addEventListener("submit", function (event) { event.preventDefault(); });
+
+// The slider is logarithmic up to where the first mode has decayed to a tenth; its left end is time 0.
+var slowest = report.modes[0].time_scale, longest = finite(slowest) ? Math.max(10, Math.min(1e5, 2.3 * slowest)) : 1e3;
+var timeScale = d3.scale.log().domain([0.1, longest]).range([0.001, 1]);
+function setTime(time) {
+  state.time = time;
+  byId("time-value").textContent = short(time);
+  byId("time").setAttribute("aria-valuetext", short(time));
+}
+setTime(1);
+byId("time").value = timeScale(1);
+
+// ---- the other sections
+
+var spectrum = spectrumPlot(state);
+byId("time").addEventListener("input", function () {
+  setTime(+this.value < 0.001 ? 0 : Math.abs(+this.value - timeScale(1)) < 0.006 ? 1 : timeScale.invert(+this.value));
+  panels.forEach(function (panel) { panel.home(); });
+  spectrum.atTime();
+});
+d3.select("#exponent").text(report.exponent_reading);
+if (rungs.length) {
+  potentialPlot();
+  overBeta("plot-neighbours", "Effective neighbours against the bandwidth", "effective neighbours n_eff", "n_eff", logAxis);
+  overBeta("plot-dimension", "Dimension against the bandwidth", "dimension d̂", "d_hat", axisFromZero);
+  workPlot();
+} else {
+  ["plot-flow", "plot-neighbours", "plot-dimension", "plot-work"].forEach(function (id) { byId(id).remove(); });
+}
+residualPlot();
+retainedPlot();
+allTables();
+
+// A turned phone, another theme, printing: everything is drawn again for its new place.
+var lastWidth = document.documentElement.clientWidth;
+window.addEventListener("resize", function () {
+  var width = document.documentElement.clientWidth;
+  if (width === lastWidth) return;
+  lastWidth = width;
+  panels.concat(charts).forEach(function (plot) { plot.layout(); });
+});
+function redrawAll() {
+  panels.forEach(function (panel) { panel.draw(); });
+  charts.forEach(function (plot) { plot.layout(); });
+}
+window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawAll);
+window.addEventListener("beforeprint", redrawAll);
+window.addEventListener("afterprint", redrawAll);

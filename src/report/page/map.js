@@ -1,0 +1,309 @@
+// The map: rows as dots on a canvas, written as pixels so that a hundred thousand follow the mouse, under axes and zoom of D3. Two panels share
+// the horizontal mode and the selection; the first can show three modes and be turned.
+
+var VIRIDIS = ["#440154", "#482878", "#3e4989", "#31688e", "#26828e", "#1f9e89", "#35b779", "#6ece58", "#b5de2b", "#fde725"];
+var FADED = 46;  // alpha of dots that are not selected
+
+function pixel(colour, alpha) {
+  var rgb = d3.rgb(colour);
+  return ((alpha << 24) | (rgb.b << 16) | (rgb.g << 8) | rgb.r) >>> 0;
+}
+
+// Offsets of a disc of so many pixels across, in a picture so wide.
+function disc(diameter, wide) {
+  var offsets = [], r = diameter / 2;
+  for (var y = 0; y < diameter; ++y)
+    for (var x = 0; x < diameter; ++x)
+      if (diameter < 3 || Math.pow(x + 0.5 - r, 2) + Math.pow(y + 0.5 - r, 2) <= r * r + 0.1) offsets.push((y - (diameter >> 1)) * wide + x - (diameter >> 1));
+  return Int32Array.from(offsets);
+}
+
+// A place in the drawing order for each row, so that no stretch of the file lies on top of all others.
+var order = (function () {
+  var n = report.shown, stride = Math.max(1, Math.floor(n * 0.618)), out = new Uint32Array(n);
+  var gcd = function (a, b) { return b ? gcd(b, a % b) : a; };
+  while (gcd(stride, n) > 1) ++stride;
+  for (var i = 0, at = 0; i < n; ++i, at = (at + stride) % n) out[i] = at;
+  return out;
+})();
+
+function factor(index, time) { return isMode(index) ? weight(report.modes[index].eigenvalue, time) : 1; }
+
+function axisName(index) {
+  return isMode(index) ? "mode " + (index + 1) + "  (λ = " + short(report.modes[index].eigenvalue) + ")" : report.columns[index].name;
+}
+
+// Lowest and highest value with room beside them.
+function extent(index, time) {
+  var head = report.columns[index], f = factor(index, time), low = head.low * f, high = (head.low + head.step * (OTHER - 1)) * f;
+  var room = 0.04 * Math.abs(high - low) || Math.abs(low) * 0.1 || 1;
+  return [Math.min(low, high) - room, Math.max(low, high) + room];
+}
+
+function mapPanel(id, state, vertical) {
+  var figure = document.getElementById(id), n = report.shown, self = {figure: figure, px: new Float32Array(n), py: new Float32Array(n)};
+  var canvas = document.createElement("canvas"), context = canvas.getContext("2d");
+  figure.classList.add("map");
+  figure.appendChild(canvas);
+  var svg = d3.select(figure).append("svg").attr("role", "img").attr("aria-label", "dots, one a row");
+  addExports(figure);
+  var margin = {top: 30, right: 14, bottom: 42, left: 58}, distances = new Float32Array(n), parts = null, image = null, pixels = null, depths = null, stencil = null, diameter = 1, waiting = false;
+  var x = d3.scale.linear(), y = d3.scale.linear(), turn = {yaw: -0.6, pitch: 0.35, size: 1};
+  var flat = d3.behavior.zoom().on("zoom", function () { self.request(); self.moved && self.moved(x.domain()); });
+  var solid = d3.behavior.zoom().scaleExtent([0.2, 40]), held = [0, 0];
+  solid.on("zoom", function () {
+    if (d3.event.scale !== turn.size) {  // the wheel; D3 then moves towards the mouse, which a turned cloud does not
+      turn.size = d3.event.scale;
+      solid.translate(held);
+    } else {
+      turn.yaw += (d3.event.translate[0] - held[0]) * 0.008;
+      turn.pitch = Math.max(-1.57, Math.min(1.57, turn.pitch + (d3.event.translate[1] - held[1]) * 0.008));
+      held = d3.event.translate.slice();
+    }
+    self.request();
+  });
+  self.solid = function () { return vertical === "y" && state.turn; };
+
+  self.layout = function () {
+    var width = Math.max(240, figure.clientWidth), height = Math.min(Math.round(vertical === "y" ? width * 0.74 : width * 1.11), 560);
+    if (document.documentElement.clientWidth < 704) height = Math.min(height, Math.round(width * 0.95));
+    self.width = width - margin.left - margin.right;
+    self.height = height - margin.top - margin.bottom;
+    svg.attr("viewBox", "0 0 " + width + " " + height);
+    var ratio = window.devicePixelRatio || 1, box = {x: margin.left, y: margin.top, width: self.width, height: self.height};
+    canvas.width = Math.max(1, Math.round(self.width * ratio));
+    canvas.height = Math.max(1, Math.round(self.height * ratio));
+    Object.keys(box).forEach(function (name) { canvas.setAttribute("data-" + name, box[name]); });
+    canvas.style.left = 100 * box.x / width + "%";  // of the figure, so that it shrinks with the axes in print
+    canvas.style.top = 100 * box.y / height + "%";
+    canvas.style.width = 100 * box.width / width + "%";
+    canvas.style.height = 100 * box.height / height + "%";
+    image = context.createImageData(canvas.width, canvas.height);
+    pixels = new Uint32Array(image.data.buffer);
+    depths = new Float32Array(pixels.length);
+    var size = n < 300 ? 6 : n < 4000 ? 4.4 : n < 12000 ? 3.4 : n < 40000 ? 2.6 : 2;
+    diameter = Math.max(1, Math.round(size * ratio));
+    stencil = disc(diameter, canvas.width);
+    svg.selectAll("*").remove();
+    var frame = svg.append("g").attr("transform", "translate(" + margin.left + "," + margin.top + ")");
+    parts = {
+      x: frame.append("g").attr("class", "axis").attr("transform", "translate(0," + self.height + ")"),
+      y: frame.append("g").attr("class", "axis"),
+      triad: frame.append("g"),
+      xName: frame.append("text").attr("class", "label").attr("x", self.width / 2).attr("y", self.height + 36).attr("text-anchor", "middle"),
+      yName: frame.append("text").attr("class", "label").attr("x", -margin.left + 8).attr("y", -10),
+      lasso: frame.append("path").attr("class", "lasso"),
+      catcher: frame.append("rect").attr("class", "catch").attr("width", self.width).attr("height", self.height)
+    };
+    listen();
+    self.home();
+  };
+
+  // Gestures: the wheel and dragging are D3's, a lasso is drawn instead where that was chosen or Shift is held.
+  function listen() {
+    var target = parts.catcher;
+    target.on(".zoom", null).call(self.solid() ? solid : flat).on("dblclick.zoom", null);
+    guardWheel(target, figure);
+    ["mousedown.zoom", "touchstart.zoom"].forEach(function (type) {
+      var moving = target.on(type);
+      target.on(type, function () {
+        figure.focus({preventScroll: true});
+        if (!lassoing(d3.event)) moving.apply(this, arguments);
+      });
+    });
+    target.on("pointerdown", function () { if (lassoing(d3.event)) drawLasso(d3.event, this); })
+      .on("mousemove", hover).on("click", hover).on("mouseleave", function () { tip(""); });
+  }
+  function lassoing(event) { return state.drag === "lasso" || event.shiftKey; }
+
+  function place(event) {
+    var at = parts.catcher.node().getBoundingClientRect();
+    return [(event.clientX - at.left) * self.width / at.width, (event.clientY - at.top) * self.height / at.height];
+  }
+
+  function drawLasso(event, target) {
+    event.preventDefault();
+    var ring = [place(event)];
+    target.setPointerCapture(event.pointerId);
+    d3.select(target).on("pointermove.lasso", function () {
+      ring.push(place(d3.event));
+      parts.lasso.attr("d", "M" + ring.join("L") + "Z");
+    }).on("pointerup.lasso", function () {
+      d3.select(target).on(".lasso", null);
+      parts.lasso.attr("d", null);
+      if (ring.length > 2) state.select(inside(ring));
+    });
+  }
+
+  // Rows whose dots lie inside a ring (even-odd rule).
+  function inside(ring) {
+    var rows = [], xs = ring.map(function (p) { return p[0]; }), ys = ring.map(function (p) { return p[1]; });
+    var left = d3.min(xs), right = d3.max(xs), top = d3.min(ys), bottom = d3.max(ys);
+    for (var i = 0; i < n; ++i) {
+      var a = self.px[i], b = self.py[i], within = false;
+      if (!(a >= left && a <= right && b >= top && b <= bottom)) continue;
+      for (var j = 0, k = ring.length - 1; j < ring.length; k = j++)
+        if (ys[j] > b !== ys[k] > b && a < (xs[k] - xs[j]) * (b - ys[j]) / (ys[k] - ys[j]) + xs[j]) within = !within;
+      if (within) rows.push(i);
+    }
+    return rows;
+  }
+
+  function hover() {
+    var at = place(d3.event), best = -1, nearest = 64;
+    for (var i = 0; i < n; ++i) {
+      var a = self.px[i] - at[0], b = self.py[i] - at[1], square = a * a + b * b;
+      if (square < nearest) nearest = square, best = i;
+    }
+    tip(best < 0 ? "" : state.describe(best), d3.event);
+  }
+
+  // All rows in view.
+  self.home = function () {
+    x.range([0, self.width]).domain(extent(state.x, state.time));
+    y.range([self.height, 0]).domain(extent(state[vertical], state.time));
+    if (state.equal) {
+      var unit = Math.max((x.domain()[1] - x.domain()[0]) / self.width, (y.domain()[1] - y.domain()[0]) / self.height);
+      [[x, self.width], [y, self.height]].forEach(function (pair) {
+        var middle = d3.mean(pair[0].domain());
+        pair[0].domain([middle - unit * pair[1] / 2, middle + unit * pair[1] / 2]);
+      });
+    }
+    flat.x(x).y(y);
+    turn.size = 1;
+    solid.scale(1);
+    self.request();
+  };
+
+  self.showX = function (domain) {
+    x.domain(domain);
+    flat.x(x).y(y);
+    self.request();
+  };
+  self.xDomain = function () { return x.domain(); };
+  self.rebind = function () { listen(); self.home(); };
+
+  self.request = function () {
+    if (waiting) return;
+    waiting = true;
+    requestAnimationFrame(function () {
+      waiting = false;
+      self.draw();
+    });
+  };
+
+  // Where each row's dot is, in CSS pixels of the plot.
+  function project() {
+    var xs = column(state.x).values, ys = column(state[vertical]).values, f = factor(state.x, state.time), g = factor(state[vertical], state.time);
+    if (self.solid()) return projectTurned(xs, ys, column(state.z).values, [f, g, factor(state.z, state.time)]);
+    var a = f * self.width / (x.domain()[1] - x.domain()[0]), b = x(0), c = -g * self.height / (y.domain()[1] - y.domain()[0]), d = y(0);
+    for (var i = 0; i < n; ++i) {
+      self.px[i] = a * xs[i] + b;
+      self.py[i] = c * ys[i] + d;
+    }
+    return null;
+  }
+
+  // Each axis spans [-1, 1], or the widest does; seen from afar along the turned third axis.
+  function cube() {
+    var axes = [state.x, state[vertical], state.z].map(function (index) { var e = extent(index, state.time); return {middle: d3.mean(e), half: (e[1] - e[0]) / 2}; });
+    if (state.equal) { var widest = d3.max(axes, function (axis) { return axis.half; }); axes.forEach(function (axis) { axis.half = widest; }); }
+    return axes;
+  }
+  function turned(u, v, w) {
+    var cy = Math.cos(turn.yaw), sy = Math.sin(turn.yaw), cp = Math.cos(turn.pitch), sp = Math.sin(turn.pitch), scale = turn.size * Math.min(self.width, self.height) / 2.9;
+    var side = u * cy + w * sy, back = w * cy - u * sy;
+    return [self.width / 2 + scale * side, self.height / 2 - scale * (v * cp - back * sp), v * sp + back * cp];
+  }
+  function projectTurned(xs, ys, zs, f) {
+    var axes = cube();
+    // The turn is linear: its matrix from three corners.
+    var o = turned(0, 0, 0), m = [turned(1, 0, 0), turned(0, 1, 0), turned(0, 0, 1)].map(function (p) { return [p[0] - o[0], p[1] - o[1], p[2]]; });
+    for (var i = 0; i < n; ++i) {
+      var u = (f[0] * xs[i] - axes[0].middle) / axes[0].half, v = (f[1] * ys[i] - axes[1].middle) / axes[1].half, w = (f[2] * zs[i] - axes[2].middle) / axes[2].half;
+      self.px[i] = o[0] + u * m[0][0] + v * m[1][0] + w * m[2][0];
+      self.py[i] = o[1] + u * m[0][1] + v * m[1][1] + w * m[2][1];
+      distances[i] = u * m[0][2] + v * m[1][2] + w * m[2][2];
+    }
+    return distances;
+  }
+
+  // The dots of one selection (0, 1; null: of all rows), nearer ones over farther ones where there are distances. A dot that would reach over
+  // the edge is left out: the edge is a few pixels beyond the axes' own room.
+  function stamp(which, far) {
+    var wide = canvas.width, tall = canvas.height, ratio = wide / self.width, colours = state.colours, chosen = state.selected, px = self.px, py = self.py;
+    var least = diameter, right = wide - diameter, bottom = tall - diameter, many = stencil.length;
+    for (var j = 0; j < n; ++j) {
+      var i = order[j];
+      if (which !== null && chosen[i] !== which) continue;
+      var cx = px[i] * ratio, cy = py[i] * ratio;
+      if (!(cx >= least && cx < right && cy >= least && cy < bottom)) continue;
+      var at = (cy | 0) * wide + (cx | 0), colour = which === 0 ? ((colours[i] & 0xffffff) | (FADED << 24)) >>> 0 : colours[i], s = 0;
+      if (!far) {
+        for (; s < many; ++s) pixels[at + stencil[s]] = colour;
+        continue;
+      }
+      for (var depth = far[i]; s < many; ++s)
+        if (depth > depths[at + stencil[s]]) {
+          depths[at + stencil[s]] = depth;
+          pixels[at + stencil[s]] = colour;
+        }
+    }
+  }
+
+  self.draw = function () {
+    var far = project();
+    pixels.fill(0);
+    if (far) depths.fill(-Infinity);
+    if (state.selected) {
+      stamp(0, far);
+      if (far) depths.fill(-Infinity);  // what is selected is seen
+      stamp(1, far);
+    } else {
+      stamp(null, far);
+    }
+    context.putImageData(image, 0, 0);
+    drawAxes();
+  };
+
+  function drawAxes() {
+    var solidNow = self.solid(), ticks = function (scale, orient) { return d3.svg.axis().scale(scale).orient(orient).ticks(6).tickSize(4).tickPadding(6).tickFormat(short); };
+    parts.triad.selectAll("*").remove();
+    parts.x.style("display", solidNow ? "none" : null).call(ticks(x, "bottom").ticks(Math.max(3, Math.round(self.width / 90))));
+    parts.y.style("display", solidNow ? "none" : null).call(ticks(y, "left"));
+    parts.xName.text(solidNow ? "drag to turn" : axisName(state.x));
+    parts.yName.text(solidNow ? "" : axisName(state[vertical]));
+    if (!solidNow) return;
+    [state.x, state.y, state.z].forEach(function (index, k) {
+      var from = turned(-1, -1, -1), end = [-1, -1, -1];
+      end[k] = 1;
+      var to = turned(end[0], end[1], end[2]);
+      parts.triad.append("line").attr("x1", from[0]).attr("y1", from[1]).attr("x2", to[0]).attr("y2", to[1]).attr("stroke", cssColour("--soft"));
+      parts.triad.append("text").attr("class", "label").attr("x", to[0]).attr("y", to[1]).attr("dx", 4).text(isMode(index) ? "mode " + (index + 1) : report.columns[index].name);
+    });
+  }
+
+  figure.addEventListener("keydown", function (event) {
+    if (event.target !== figure) return;
+    var arrow = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1]}[event.key];
+    var grow = {"+": 0.8, "=": 0.8, "-": 1.25}[event.key];
+    if (!arrow && !grow && event.key !== "0") return;
+    event.preventDefault();
+    if (event.key === "0") { self.home(); self.moved(x.domain()); return; }
+    if (self.solid()) {
+      if (arrow) { turn.yaw += 0.1 * arrow[0]; turn.pitch = Math.max(-1.57, Math.min(1.57, turn.pitch - 0.1 * arrow[1])); }
+      if (grow) solid.scale(turn.size /= grow);
+      return self.request();
+    }
+    [x, y].forEach(function (scale, k) {
+      var domain = scale.domain(), wide = domain[1] - domain[0], middle = d3.mean(domain) + (arrow ? 0.1 * wide * arrow[k] : 0), half = wide / 2 * (grow || 1);
+      scale.domain([middle - half, middle + half]);
+    });
+    flat.x(x).y(y);
+    self.request();
+    self.moved(x.domain());
+  });
+
+  self.layout();
+  return self;
+}

@@ -1,0 +1,58 @@
+// Tables, each with its rows as CSV: modes, probes, localised modes, rows set aside, provenance.
+
+// columns: {head, value(row), text(row), words}
+function table(id, name, caption, columns, rows) {
+  d3.select("#" + id).append("p").attr("class", "hint").attr("id", id + "-caption").text(caption);
+  var made = d3.select("#" + id).append("div").attr("class", "table").append("table").attr("aria-labelledby", id + "-caption");
+  made.append("thead").append("tr").selectAll("th").data(columns).enter().append("th").attr("scope", "col").classed("words", function (c) { return c.words; }).text(function (c) { return c.head; });
+  made.append("tbody").selectAll("tr").data(rows).enter().append("tr").selectAll("td")
+    .data(function (row) { return columns.map(function (c) { return {text: c.text ? c.text(row) : c.value(row), words: c.words}; }); })
+    .enter().append("td").classed("words", function (d) { return d.words; }).text(function (d) { return typeof d.text === "number" || d.text === null ? short(d.text) : d.text; });
+  d3.select("#" + id).append("button").attr("type", "button").attr("class", "csv").attr("aria-label", name + " as CSV").text("CSV").on("click", function () {
+    download(name + ".csv", csv([columns.map(function (c) { return c.head; })].concat(rows.map(function (row) { return columns.map(function (c) { return c.value(row); }); }))));
+  });
+}
+
+function field(name, head) { return {head: head || name, value: function (row) { return row[name]; }}; }
+function whole(name, head) { return {head: head || name, value: function (row) { return row[name]; }, text: function (row) { return count(row[name]); }}; }
+function words(name, head) { return {head: head || name, value: function (row) { return row[name]; }, words: true}; }
+
+function rowText(row) { return count(row.row) + (row.name !== undefined ? " (" + row.name + ")" : ""); }
+
+function quoteShell(word) { return /^[\w@%+=:,./-]+$/.test(word) ? word : "'" + word.replace(/'/g, "'\\''") + "'"; }
+
+function flatten(value, prefix, out) {
+  if (value !== null && typeof value === "object" && !(Array.isArray(value) && value.every(function (v) { return typeof v !== "object"; })))
+    Object.keys(value).forEach(function (key) { flatten(value[key], prefix ? prefix + "." + key : key, out); });
+  else out.push({what: prefix, value: Array.isArray(value) ? value.join(" ") : value === null ? "" : String(value)});
+  return out;
+}
+
+function allTables() {
+  var modes = report.modes.map(function (mode, j) { return Object.assign({mode: j + 1, fall: j + 1 < report.modes.length ? mode.time_scale / report.modes[j + 1].time_scale : null}, mode); });
+  table("table-modes", "modes", "Eigenvalues, what is known of them, and the fall of the time scale to the next mode.", [
+    whole("mode"), {head: "eigenvalue", value: function (m) { return m.eigenvalue; }, text: function (m) { return m.eigenvalue.toFixed(8); }}, field("residual"), field("time_scale", "time scale"),
+    {head: "fall", value: function (m) { return finite(m.fall) ? m.fall : null; }, text: function (m) { return finite(m.fall) ? short(m.fall) : ""; }}, field("support", "effective rows")], modes);
+  table("table-probes", "probes", "Every bandwidth that was tried, in order.", [
+    whole("n"), words("precision"), field("beta", "β"), field("n_eff"), field("d_hat", "d̂"), field("perron_gap", "gap"), field("v_bias", "V bias"), field("v_stat", "V stat"), field("v_mach", "V mach"), field("v", "V"),
+    whole("aside"), whole("localised"), whole("passes"), field("seconds"), words("outcome")], report.sweep);
+
+  var localised = modes.filter(function (mode) { return mode.localised; });
+  if (localised.length) table("table-localised", "localised-modes", "Modes that live on a few rows, and how much of each is on which.", [
+    whole("mode"), field("eigenvalue"), field("support", "effective rows"),
+    {head: "rows", words: true, value: function (m) { return m.carriers.map(function (c) { return rowText(c) + " " + d3.format(".0%")(c.share); }).join(", "); }}], localised);
+  else d3.select("#table-localised").append("p").text("No mode lives on a few rows alone.");
+
+  var aside = report.aside;
+  if (aside.count) table("table-aside", "rows-aside", count(aside.count) + (aside.count === 1 ? " row" : " rows") + " took no part in the fit and were placed by extension" + (aside.rows.length < aside.count ? "; the first " + count(aside.rows.length) + " are listed." : "."),
+    [whole("row")].concat(report.named ? [words("name")] : []), aside.rows);
+  else d3.select("#table-aside").append("p").text("No row was set aside.");
+
+  var provenance = report.provenance, known = provenance !== null && typeof provenance === "object";
+  if (known && Array.isArray(provenance.command)) {
+    d3.select("#repeat").append("p").text("To repeat this fit:");
+    d3.select("#repeat").append("pre").append("code").text(provenance.command.map(String).map(quoteShell).join(" "));
+  }
+  if (known) table("table-provenance", "provenance", "Where the model came from.", [words("what"), words("value")], flatten(provenance, "", []).filter(function (entry) { return entry.what.indexOf("command") !== 0 && entry.value !== ""; }));
+  else d3.select("#table-provenance").append("p").text("The model does not say where it came from.");
+}

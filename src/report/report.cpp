@@ -1,0 +1,160 @@
+// Fills the page's frame. The frame is read once, from front to back, so that nothing a model or a label says is taken for a place to fill.
+#include <flashdiffusion/report.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <flashdiffusion/error.hpp>
+#include <flashdiffusion/version.hpp>
+
+#include "base/printable.hpp"
+#include "report/document.hpp"
+#include "report/page_parts.hpp"
+
+namespace fd {
+namespace {
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : printable(text)) {
+    switch (c) {
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '"': out += "&quot;"; break;
+      case '\'': out += "&#39;"; break;
+      default: out += c;
+    }
+  }
+  return out;
+}
+
+// Inside a script element only `<` can end it or open a comment, and in JSON it occurs in strings alone.
+std::string script_safe(const nlohmann::ordered_json& document) {
+  const std::string text = document.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  std::string out;
+  out.reserve(text.size());
+  for (const char c : text) {
+    if (c == '<') out += "\\u003c";
+    else out += c;
+  }
+  return out;
+}
+
+std::string remarks_html(const std::vector<Remark>& remarks) {
+  if (remarks.empty()) return "<p>None.</p>";
+  std::string html = "<ul class=\"remarks\">\n";
+  for (const Remark& remark : remarks)
+    html += fmt::format("<li class=\"{0}\" id=\"{1}\"><strong>{0}: <code>{1}</code></strong> {2} <span class=\"action\">What to do: {3}</span></li>\n",
+                        name(remark.weight), escaped(remark.name), escaped(remark.sentence), escaped(remark.action));
+  return html + "</ul>";
+}
+
+std::string figures_html(const Model& model, const Findings& found) {
+  std::string html;
+  const auto figure = [&](const char* label, const std::string& value) {
+    html += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", label, escaped(value));
+  };
+  const auto number = [](double value, const char* format) {
+    return std::isfinite(value) ? fmt::format(fmt::runtime(format), value) : std::string("not known");
+  };
+  figure("points", fmt::format("{} × {}", model.n, model.dimension));
+  figure("bandwidth β", number(model.beta, "{:.5g}"));
+  figure("density α", number(model.alpha, "{:g}"));
+  figure("modes", std::to_string(model.modes()));
+  figure("n_eff", number(found.n_eff, "{:.4g}"));
+  figure("dimension d̂", number(found.d_hat, "{:.2f}"));
+  figure("largest residual", number(found.largest_residual, "{:.1e}"));
+  figure("precision", std::string(traits(model.precision).name));
+  figure("time", number(model.seconds, "{:.3g} s"));
+  return html;
+}
+
+std::string columns_html(const std::vector<Column>& columns, const std::vector<std::size_t>& rows, std::size_t n) {
+  std::string html;
+  for (std::size_t j = 0; j < columns.size(); ++j)
+    html += fmt::format("<script type=\"application/octet-stream\" id=\"column-{}\">{}</script>\n", j, base64(columns[j].codes));
+  if (rows.size() < n)
+    html += fmt::format("<script type=\"application/octet-stream\" id=\"rows\">{}</script>\n",
+                        base64(std::vector<std::uint32_t>(rows.begin(), rows.end())));
+  return html;
+}
+
+std::string sample_html(const Model& model, std::size_t shown) {
+  if (shown == model.n) return {};
+  return fmt::format("<p class=\"sample\">The map shows a random sample of {} of the {} rows; every other figure is of all rows.</p>", shown, model.n);
+}
+
+std::string title_of(const Model& model, const ReportOptions& options) {
+  if (!options.title.empty()) return options.title;
+  const auto document = nlohmann::json::parse(model.provenance, nullptr, false);
+  const nlohmann::json::json_pointer place("/inputs/0/path");
+  if (document.is_discarded() || !document.contains(place) || !document[place].is_string()) return "Diffusion map";
+  const auto path = document[place].get<std::string>();
+  return "Diffusion map of " + path.substr(path.find_last_of('/') + 1);
+}
+
+std::string policy() {
+  return fmt::format(
+      "default-src 'none'; script-src '{}' '{}'; style-src '{}'; img-src data: blob:; base-uri 'none'; form-action 'none'",
+      page::library_hash, page::script_hash, page::style_hash);
+}
+
+void check(const Model& model, const ReportOptions& options) {
+  if (model.psi.rows() != model.n || model.psi.columns() != model.modes() || model.q.size() != model.n || model.d.size() != model.n)
+    throw Error(Failure::misuse, "a report needs the whole model, and this one has no arrays", "load it with its arrays");
+  if (model.n == 0 || model.modes() == 0) throw Error(Failure::misuse, "a model without rows or modes has nothing to show");
+  if (!model.names.empty() && model.names.size() != model.n)
+    throw Error(Failure::misuse, fmt::format("{} names for {} rows", model.names.size(), model.n));
+  if (options.rows == 0) throw Error(Failure::misuse, "a map of 0 points was asked for", "ask for at least one");
+  for (const Labels& label : options.labels) {
+    if (label.words.empty() == label.numbers.empty())
+      throw Error(Failure::misuse, fmt::format("labels \"{}\" must be words or numbers, one of the two", printable(label.name)));
+    const std::size_t size = std::max(label.words.size(), label.numbers.size());
+    if (size != model.n)
+      throw Error(Failure::misuse, fmt::format("labels \"{}\": {} of them for {} rows", printable(label.name), size, model.n),
+                  "give one a row of the model");
+  }
+}
+
+// Every {{name}} of the frame is one of `places`.
+std::string filled(std::string_view frame, const std::vector<std::pair<std::string_view, std::string>>& places) {
+  std::string out;
+  for (std::size_t at = 0;;) {
+    const std::size_t open = frame.find("{{", at);
+    out += frame.substr(at, open - at);
+    if (open == std::string_view::npos) return out;
+    const std::size_t close = frame.find("}}", open);
+    const std::string_view name = frame.substr(open + 2, close - open - 2);
+    out += std::find_if(places.begin(), places.end(), [&](const auto& place) { return place.first == name; })->second;
+    at = close + 2;
+  }
+}
+
+}  // namespace
+
+std::string report_page(const Model& model, const ReportOptions& options) {
+  check(model, options);
+  const Findings found = find(model);
+  const std::vector<Remark> remarks = remarks_on(model, found);
+  const std::vector<std::size_t> rows = shown_rows(model, options.rows);
+  const std::vector<Column> columns = map_columns(model, options.labels, rows);
+  return filled(page::frame, {{"policy", policy()},
+                              {"title", escaped(title_of(model, options))},
+                              {"style", std::string(page::style)},
+                              {"answer", escaped(answer(model, found, remarks))},
+                              {"figures", figures_html(model, found)},
+                              {"remarks", remarks_html(remarks)},
+                              {"sample", sample_html(model, rows.size())},
+                              {"version", escaped(version)},
+                              {"document", script_safe(report_document(model, found, columns, rows))},
+                              {"columns", columns_html(columns, rows, model.n)},
+                              {"library", std::string(page::library)},
+                              {"script", std::string(page::script)}});
+}
+
+}  // namespace fd

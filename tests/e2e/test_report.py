@@ -1,0 +1,101 @@
+"""`report` and `fit --report`, from file to file: what is written, what is refused. What the page shows is tests/report's."""
+
+import json
+import os
+import re
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def model(program, points):
+    program("fit", "points.npy", "--beta", "2", "-k", "4", "-o", "model.h5")
+    return points
+
+
+def document_of(path):
+    text = path.read_text(encoding="utf-8")
+    start = text.index('id="document">') + len('id="document">')
+    return json.loads(text[start : text.index("</script>", start)])
+
+
+def test_a_page_is_one_file_that_names_no_other(program, model):
+    said = json.loads(program("report", "model.h5", "-o", "report.html", "--json").stdout)
+    page = (program.folder / "report.html").read_text(encoding="utf-8")
+    assert said["bytes"] == len(page.encode()) and said["rows"] == said["rows_shown"] == 400
+    body = page[: page.index("<script>")]
+    assert not re.search(r"(src|href)=[\"'](?!#)", body)
+    assert "default-src 'none'" in page and "unsafe" not in page[: page.index("</head>")].split("<style>")[0]
+    info = json.loads(program("info", "model.h5", "--json").stdout)
+    assert [mode["eigenvalue"] for mode in document_of(program.folder / "report.html")["modes"]] == info["eigenvalues"]
+
+
+def test_two_pages_of_one_model_are_the_same_bytes(program, model):
+    program("report", "model.h5", "-o", "a.html")
+    program("report", "model.h5", "-o", "b.html", environment={"FLASHDIFFUSION_THREADS": "1"})
+    assert (program.folder / "a.html").read_bytes() == (program.folder / "b.html").read_bytes()
+
+
+def test_fit_writes_the_page_too(program, points):
+    said = program("fit", "points.npy", "--beta", "2", "-k", "4", "-o", "model.h5", "--report", "page.html").stdout
+    assert "page.html" in said
+    program("report", "model.h5", "-o", "again.html")
+    assert (program.folder / "page.html").read_bytes() == (program.folder / "again.html").read_bytes()
+    program.refused("fit", "points.npy", "-o", "model.h5", "--report", "model.h5", words=["--report", "model.h5"])
+    program.refused("fit", "points.npy", "-o", "new.h5", "--report", "nowhere/page.html", status=3, words=["nowhere"])
+    program.refused("fit", "points.npy", "-o", "new.h5", "--report", "points.npy", words=["points.npy"])
+
+
+def test_retained_mass_is_that_of_the_kernel(program, model):
+    program("report", "model.h5", "-o", "report.html")
+    retained = document_of(program.folder / "report.html")["retained"]
+    square = ((model[:, None, :] - model[None, :, :]) ** 2).sum(-1)
+    kernel = -np.sort(-np.exp(-2 * square), axis=1)
+    share = kernel.cumsum(1) / kernel.sum(1, keepdims=True)
+    assert retained["rows"] == 256
+    for mass in retained["masses"]:
+        column = share[:, min(mass["neighbours"], 400) - 1]
+        # the mean of 256 of 400 rows: four standard errors
+        assert abs(mass["mean"] - column.mean()) <= 4 * column.std() * np.sqrt((1 - 256 / 400) / 256) + 1e-6
+
+
+def test_labels(program, model):
+    rows = 400
+    (program.folder / "names.csv").write_text("kind\n" + "".join(f"label {i}\n" for i in range(rows)))
+    (program.folder / "holes.csv").write_text("value\n" + "".join("NaN\n" if i % 2 else f"{i / 3}\n" for i in range(rows)))
+    np.save(program.folder / "numbers.npy", np.arange(2.0 * rows).reshape(rows, 2))
+    program("report", "model.h5", "--color", "names.csv", "holes.csv", "numbers.npy", "-o", "report.html")
+    columns = document_of(program.folder / "report.html")["columns"][5:]
+    assert [(c["name"], c["kind"]) for c in columns] == [("kind", "word"), ("value", "number"), ("column 1", "number"), ("column 2", "number")]
+    assert len(columns[0]["words"]) == rows
+
+
+def test_what_is_refused_leaves_nothing(program, model):
+    program.refused("report", "model.h5", words=["-o"])
+    program.refused("report", "nowhere.h5", "-o", "r.html", status=3, words=["nowhere.h5"])
+    program.refused("report", "points.npy", "-o", "r.html", words=["points.npy"])
+    program.refused("report", "model.h5", "-o", "model.h5", words=["model.h5"])
+    program.refused("report", "model.h5", "-o", "nowhere/r.html", status=3, words=["nowhere"])
+    program.refused("report", "model.h5", "-o", "r.html", "--rows", "0", words=["0 points"])
+    (program.folder / "short.csv").write_text("a\nb\nc\n")
+    program.refused("report", "model.h5", "--color", "short.csv", "-o", "r.html", words=["short.csv", "3 labels for 400 rows"])
+    program.refused("report", "model.h5", "--color", "none.csv", "-o", "r.html", status=3, words=["none.csv"])
+    damaged = bytearray((program.folder / "model.h5").read_bytes())
+    damaged[len(damaged) // 2] ^= 1
+    (program.folder / "damaged.h5").write_bytes(damaged)
+    program.refused("report", "damaged.h5", "-o", "r.html", words=["damaged"])
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_cannot_be_written_to(program, model):
+    (program.folder / "closed").mkdir(mode=0o500)
+    program.refused("report", "model.h5", "-o", "closed/r.html", status=3, words=["closed"])
+
+
+def test_a_page_is_replaced_whole_or_not_at_all(program, model):
+    program("report", "model.h5", "-o", "r.html")
+    before = (program.folder / "r.html").read_bytes()
+    (program.folder / "short.csv").write_text("a\n")
+    program("report", "model.h5", "--color", "short.csv", "-o", "r.html", status=2)
+    assert (program.folder / "r.html").read_bytes() == before

@@ -1,0 +1,259 @@
+"""The report page in a real browser: every plot is there and not empty, every control does what it says, nothing leaves the page."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+from conftest import run
+
+PLOTS = ["spectrum", "flow", "neighbours", "dimension", "residuals", "work", "retained"]
+
+
+@pytest.fixture
+def page(browser, roll):
+    """The labelled page, fresh; what it complained about is asked for at the end of each test."""
+    browser.open(roll / "labelled.html")
+    yield browser
+    assert browser.complaints() == []
+
+
+def middle(box):
+    return box[0] + box[2] / 2, box[1] + box[3] / 2
+
+
+def ring(box, share=0.45, points=24):
+    """A ring around the middle of a box, as mouse positions."""
+    x, y = middle(box)
+    return [(x + share * box[2] * np.cos(a), y + share * box[3] * np.sin(a)) for a in np.linspace(0, 2 * np.pi, points)]
+
+
+def test_every_plot_is_drawn(page):
+    for name in PLOTS:
+        marks = page("return document.querySelectorAll(`#plot-${arguments[0]} svg path[d], #plot-${arguments[0]} svg rect:not(.catch)`).length", name)
+        assert marks > 3, name
+        broken = page("return [...document.querySelectorAll(`#plot-${arguments[0]} svg *`)].filter(e => [...e.attributes].some(a => /NaN|Infinity|undefined/.test(a.value))).map(e => e.outerHTML)", name)
+        assert broken == [], name
+    for panel in ("map-main", "map-side"):
+        assert page.inked(f"#{panel} canvas") > 2000, panel
+    assert page("return document.querySelectorAll('#plot-spectrum path:not(.domain)').length") == 8
+    assert "β =" in page("return document.getElementById('answer').textContent")
+    for table, rows in {"table-modes": 8, "table-provenance": 10}.items():
+        assert page("return document.querySelectorAll(`#${arguments[0]} tbody tr`).length", table) >= rows
+    assert page("return document.querySelector('#repeat code').textContent").endswith("demo")
+
+
+def test_hover_names_the_row(page):
+    left, top, width, height = page.box("#map-main .catch")
+    found = ""
+    for x in np.linspace(left + 20, left + width - 20, 40):
+        for y in np.linspace(top + 20, top + height - 20, 12):
+            page.mouse("mouseMoved", x, y)
+            found = page("const t = document.getElementById('tip'); return t.hidden ? '' : t.textContent")
+            if found:
+                break
+        if found:
+            break
+    assert found.startswith("row ") and "mode 1:" in found and "kind:" in found
+
+
+def test_zoom_is_shared_and_reset(page):
+    ticks = "return [...document.querySelectorAll(`#${arguments[0]} .axis text`)].map(t => t.textContent).join()"
+    before, side = page(ticks, "map-main"), page.hash_of("#map-side canvas")
+    x, y = middle(page.box("#map-main .catch"))
+    page.mouse("mousePressed", x, y)
+    page.mouse("mouseReleased", x, y)
+    page.mouse("mouseWheel", x, y, deltaX=0, deltaY=-400)
+    page.settle()
+    assert page(ticks, "map-main") != before
+    assert page.hash_of("#map-side canvas") != side
+    page.click("#reset")
+    assert page(ticks, "map-main") == before
+    assert page.hash_of("#map-side canvas") == side
+
+
+def test_the_wheel_scrolls_until_a_plot_has_the_focus(page):
+    ticks = "return [...document.querySelectorAll('#plot-flow .axis text')].map(t => t.textContent).join()"
+    before = page(ticks)
+    x, y = middle(page.box("#plot-flow .catch"))
+    page.mouse("mouseWheel", x, y, deltaX=0, deltaY=-400)
+    page.settle()
+    assert page(ticks) == before
+
+
+def test_zoom_of_the_bandwidth_is_linked(page):
+    curve = "return document.querySelector(`#${arguments[0]} path.curve[d]`).getAttribute('d')"
+    before = page(curve, "plot-dimension")
+    page("document.getElementById('plot-flow').focus()")
+    for _ in range(3):
+        page("document.getElementById('plot-flow').dispatchEvent(new KeyboardEvent('keydown', {key: '+'}))")
+    page.settle()
+    zoomed = page(curve, "plot-dimension")
+    assert zoomed != before
+    page("document.getElementById('plot-neighbours').dispatchEvent(new KeyboardEvent('keydown', {key: '0'}))")
+    page.settle()
+    assert page(curve, "plot-dimension") == before
+
+
+def test_dragging_moves_and_turns(page):
+    before = page.hash_of("#map-main canvas")
+    x, y = middle(page.box("#map-main .catch"))
+    page.drag([(x, y), (x + 30, y + 10), (x + 60, y + 20)])
+    moved = page.hash_of("#map-main canvas")
+    assert moved != before
+    page.click("#reset")
+    page.click("#turn")
+    flat = page.hash_of("#map-main canvas")
+    page.drag([(x, y), (x + 40, y + 20), (x + 80, y + 40)])
+    assert page.hash_of("#map-main canvas") not in (flat, before)
+    assert page("return document.querySelectorAll('#map-main svg line').length") >= 3
+
+
+def test_lasso_selects_and_exports(page, roll):
+    page.choose("#axis-y", "2")
+    page.click("input[value=lasso]")
+    page.drag(ring(page.box("#map-main .catch"), share=0.2))
+    text = page("return document.getElementById('selected').textContent")
+    chosen = int(text.split()[0].replace(",", ""))
+    assert 0 < chosen < 2000
+    page.click("#selected-csv")
+    rows = list(csv.DictReader(io.StringIO(page.downloaded("selected-rows.csv").decode())))
+    assert len(rows) == chosen
+    # The rows are those inside, and their coordinates are lambda psi of the model.
+    import h5py
+
+    with h5py.File(roll / "demo-model.h5") as model:
+        coordinates = model["psi"][:] * model["eigenvalues"][:]
+    numbers = np.array([int(row["row"]) - 1 for row in rows])
+    written = np.array([[float(row[f"dc{j + 1}"]) for j in range(8)] for row in rows])
+    spread = np.ptp(coordinates, axis=0)
+    assert np.all(np.abs(written - coordinates[numbers]) <= 1e-5 * np.abs(written) + spread / 65000)
+    here = coordinates[:, [0, 2]]
+    x, y = here[numbers].T
+    assert np.ptp(x) <= 0.5 * spread[0] and np.ptp(y) <= 0.5 * spread[2]
+    assert {row["kind"] for row in rows} <= {"left", "right", "</script><img src=x onerror=alert(1)>"}
+    page.click("#selected-clear")
+    assert page("return document.getElementById('selected').textContent") == "No rows selected."
+
+
+def test_shift_drag_selects_too(page):
+    page.drag(ring(page.box("#map-main .catch")), modifiers=8)
+    assert "selected" in page("return document.getElementById('selected').textContent") and not page("return document.getElementById('selected-csv').disabled")
+
+
+def test_colours(page):
+    heads = page("return JSON.parse(document.getElementById('document').textContent).columns.map(c => c.name)")
+    seen = set()
+    for name in ("mode 1", "log density", "kind", "score", "many", "partly"):
+        page.choose("#colour", str(heads.index(name)))
+        seen.add(page.hash_of("#map-main canvas"))
+        legend = page("return document.getElementById('legend').textContent")
+        assert {"kind": "left (667)", "many": "1,993 other words", "partly": "grey: missing", "score": "score", "mode 1": "mode 1", "log density": "log density"}[name] in legend
+    assert len(seen) == 6
+    assert page("return document.querySelectorAll('img').length") == 0  # labels are text
+
+
+def test_diffusion_time(page):
+    top = "return [...document.querySelectorAll('#plot-spectrum g.mode path')].map(p => p.getAttribute('transform')).join()"
+    before, kept = page(top), page("return document.getElementById('kept-at-time').textContent")
+    page.choose("#time", "0.95")
+    assert page(top) != before
+    assert page("return document.getElementById('kept-at-time').textContent") != kept
+    assert float(page("return document.getElementById('time-value').textContent")) > 1
+
+
+@pytest.mark.parametrize("plot", ["map-main", "plot-spectrum", "plot-flow", "plot-retained"])
+def test_plots_export(page, plot):
+    name = page("return document.getElementById(arguments[0]).dataset.name", plot)
+    page.click(f"#{plot} .exports button:nth-child(1)")
+    svg = page.downloaded(name + ".svg").decode()
+    assert svg.startswith("<svg") and "<text" in svg and "var(--" not in svg
+    assert ("<image" in svg) == plot.startswith("map")
+    page.click(f"#{plot} .exports button:nth-child(2)")
+    png = page.downloaded(name + ".png")
+    assert png.startswith(b"\x89PNG") and len(png) > 4000
+
+
+def test_tables_export(page):
+    page("document.querySelectorAll('details').forEach(d => d.open = true)")
+    page.click("#table-modes button.csv")
+    rows = list(csv.DictReader(io.StringIO(page.downloaded("modes.csv").decode())))
+    modes = page("return JSON.parse(document.getElementById('document').textContent).modes")
+    assert [float(row["eigenvalue"]) for row in rows] == [mode["eigenvalue"] for mode in modes]
+    page.click("#table-probes button.csv")
+    assert len(page.downloaded("probes.csv").decode().strip().splitlines()) > 3
+
+
+def test_keyboard(page):
+    """Everything that can be used can be reached by Tab, and the map answers to keys."""
+    unreachable = page("return [...document.querySelectorAll('button, select, input, summary, figure.plot')].filter(e => e.tabIndex < 0).length")
+    assert unreachable == 0
+    before = page.hash_of("#map-main canvas")
+    page("const f = document.getElementById('map-main'); f.focus(); f.dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight'}))")
+    page.settle()
+    assert page.hash_of("#map-main canvas") != before
+
+
+def test_the_policy_forbids_the_network_and_strange_scripts(browser, roll):
+    browser.open(roll / "labelled.html")
+    refused = browser.driver.execute_async_script(
+        """const done = arguments[0], said = [];
+        document.addEventListener('securitypolicyviolation', e => said.push(e.effectiveDirective));
+        fetch('http://127.0.0.1:9/').catch(() => {});
+        const image = new Image(); image.src = 'http://127.0.0.1:9/x.png';
+        const script = document.createElement('script'); script.textContent = 'window.strange = 1'; document.body.append(script);
+        const box = document.createElement('div'); box.innerHTML = '<img src=x onerror="window.strange = 2">'; document.body.append(box);
+        setTimeout(() => done([said.sort(), window.strange === undefined]), 300);"""
+    )
+    assert refused[1] and {"connect-src", "img-src", "script-src-elem"} <= set(refused[0])
+    browser.complaints()
+
+
+@pytest.mark.parametrize("width", [360, 768, 1600])
+def test_no_width_scrolls_sideways(browser, roll, width):
+    browser.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False})
+    try:
+        browser.open(roll / "labelled.html", width=max(width, 500))
+        assert browser("return document.documentElement.scrollWidth") <= width
+        assert browser("return [...document.querySelectorAll('figure.plot')].every(f => f.clientWidth > 200)")
+        assert browser.complaints() == []
+    finally:
+        browser.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+@pytest.mark.parametrize("rows, options", [(3, []), (3, ["--beta", "1", "-k", "1"]), (40, ["--beta", "1e-6", "-k", "3"]), (60, ["--max-passes", "1", "--beta", "5", "-k", "6"]), (50, ["--no-points", "-k", "2"])])
+def test_odd_models_have_pages(browser, tmp_path, rows, options):
+    """Few rows, one mode, a kernel so broad that nothing is left, a solve cut short, no points."""
+    np.save(tmp_path / "points.npy", np.random.default_rng(3).normal(size=(rows, 2)))
+    import subprocess
+
+    from conftest import PROGRAM
+
+    fit = subprocess.run([PROGRAM, "fit", "points.npy", "-o", "model.h5", "--report", "report.html", *options], cwd=tmp_path, capture_output=True, text=True)
+    assert fit.returncode in (0, 1), fit.stderr
+    browser.open(tmp_path / "report.html")
+    assert browser.inked("#map-main canvas") > 0
+    broken = browser("return [...document.querySelectorAll('svg *')].filter(e => [...e.attributes].some(a => /NaN|Infinity|undefined/.test(a.value))).map(e => e.outerHTML)")
+    assert broken == []
+    assert browser.complaints() == []
+
+
+def test_a_sample_is_shown_and_said(browser, roll):
+    run("report", "demo-model.h5", "--rows", "500", "-o", "sample.html", folder=roll)
+    browser.open(roll / "sample.html")
+    assert "a random sample of 500 of the 2000 rows" in browser("return document.body.textContent")
+    browser.drag(ring(browser.box("#map-main .catch"), share=0.5), modifiers=8)
+    browser.click("#selected-csv")
+    rows = [int(row["row"]) for row in csv.DictReader(io.StringIO(browser.downloaded("selected-rows.csv").decode()))]
+    assert len(rows) > 100 and max(rows) > 600 and len(set(rows)) == len(rows)
+    assert browser.complaints() == []
+
+
+def test_the_document_is_json_whatever_labels_say(roll):
+    """Without a browser: no label can end the script it is in."""
+    text = (roll / "labelled.html").read_text()
+    start = text.index('id="document">') + len('id="document">')
+    document = json.loads(text[start : text.index("</script>", start)])
+    kinds = next(c for c in document["columns"] if c["name"] == "kind")["words"]
+    assert "</script><img src=x onerror=alert(1)>" in kinds

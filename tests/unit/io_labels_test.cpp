@@ -1,0 +1,61 @@
+// Labels from files: words and numbers, headers, names, and what is refused.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include <flashdiffusion/error.hpp>
+
+#include "io/labels.hpp"
+#include "io_fixture.hpp"
+
+namespace fd {
+namespace {
+
+class LabelsTest : public io_test::TemporaryFolder {
+ protected:
+  std::vector<Labels> read(const std::string& text, std::size_t rows, const std::vector<std::string>& names = {}) {
+    return read_labels(put("labels.csv", text), rows, names);
+  }
+};
+
+using Words = std::vector<std::string>;
+
+TEST_F(LabelsTest, WordsAndNumbersWithAHeaderOrWithout) {
+  const auto labels = read("kind,score\na,1.5\nb,NaN\n\"c, d\",2.5\n", 3);
+  ASSERT_EQ(labels.size(), 2u);
+  EXPECT_EQ(labels[0].name, "kind");
+  EXPECT_EQ(labels[0].words, (Words{"a", "b", "c, d"}));
+  EXPECT_EQ(labels[1].name, "score");
+  EXPECT_EQ(labels[1].numbers[2], 2.5);
+  EXPECT_TRUE(std::isnan(labels[1].numbers[1]));
+  const auto bare = read("T cell\nB cell\nNA\n", 3);
+  ASSERT_EQ(bare.size(), 1u);
+  EXPECT_EQ(bare[0].name, "column 1");
+  EXPECT_EQ(bare[0].words, (Words{"T cell", "B cell", ""}));
+}
+
+TEST_F(LabelsTest, FewWholeNumbersAreClusters) {
+  EXPECT_EQ(read("0\n1\n0\n", 3)[0].words, (Words{"0", "1", "0"}));
+  std::string many;
+  for (int i = 0; i < 30; ++i) many += std::to_string(i) + "\n";
+  EXPECT_EQ(read(many, 30)[0].numbers.size(), 30u);
+}
+
+TEST_F(LabelsTest, NamesPlaceTheLines) {
+  const Words names = {"r1", "r2", "r3"};
+  const auto labels = read("cell,kind\nr3,c\nr1,a\nr2,b\n", 3, names);
+  ASSERT_EQ(labels.size(), 1u);
+  EXPECT_EQ(labels[0].words, (Words{"a", "b", "c"}));
+  EXPECT_EQ(read("cell,kind\nx,c\nr1,a\nr2,b\n", 3, names).size(), 2u);  // other names: in order
+  EXPECT_EQ(read("r3\nr1\nr2\n", 3, names)[0].words, (Words{"r3", "r1", "r2"}));
+}
+
+TEST_F(LabelsTest, RefusesOtherLengthsAndWidths) {
+  for (const char* text : {"", "a\n", "a\nb\nc\nd\ne\n", "a,b\nc\nd,e\n"}) EXPECT_THROW(read(text, 3), Error) << text;
+  EXPECT_THROW(read(std::string("a\nb\0c\nd\n", 8), 3), Error);
+  EXPECT_THROW(read(std::string(2000, 'x') + "\nb\nc\n", 3), Error);
+  EXPECT_THROW(read_labels(path("missing.csv"), 3, {}), Error);
+}
+
+}  // namespace
+}  // namespace fd

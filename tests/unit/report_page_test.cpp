@@ -1,0 +1,169 @@
+// The page as text: columns read back, text is never markup, misuse is refused.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include <flashdiffusion/error.hpp>
+#include <flashdiffusion/report.hpp>
+
+#include "report/columns.hpp"
+#include "report/document.hpp"
+#include "report/page_parts.hpp"
+
+namespace fd {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+std::vector<std::size_t> first_rows(std::size_t count) {
+  std::vector<std::size_t> rows(count);
+  std::iota(rows.begin(), rows.end(), 0);
+  return rows;
+}
+
+Model small_model(std::size_t n = 12, std::size_t modes = 3) {
+  Model model;
+  model.n = n;
+  model.dimension = 1;
+  model.beta = 1;
+  model.converged = true;
+  model.psi = Table(n, modes, true);
+  model.points = Table(n, 1, true);
+  for (std::size_t i = 0; i < n; ++i) {
+    model.points.set(i, 0, static_cast<double>(i));
+    for (std::size_t j = 0; j < modes; ++j) model.psi.set(i, j, std::cos(static_cast<double>((i + 1) * (j + 1))));
+  }
+  for (std::size_t j = 0; j < modes; ++j) {
+    model.eigenvalues.push_back(0.9 / static_cast<double>(j + 1));
+    model.residuals.push_back(1e-6);
+  }
+  model.q.assign(n, 2);
+  model.d.assign(n, 1);
+  return model;
+}
+
+TEST(Columns, NumbersReadBackToHalfAStep) {
+  const std::vector<double> values = {-3, 0.1, 7, nan, 2.5, std::numeric_limits<double>::infinity()};
+  const Column column = number_column("x", "number", first_rows(6), [&](std::size_t row) { return values[row]; });
+  for (std::size_t i = 0; i < 6; ++i) {
+    if (std::isfinite(values[i])) EXPECT_NEAR(column.low + column.step * column.codes[i], values[i], 0.5001 * column.step);
+    else EXPECT_EQ(column.codes[i], Column::missing);
+  }
+  EXPECT_NEAR(column.step, 10.0 / 65533, 1e-12);
+}
+
+TEST(Columns, OfOneValueOfNoneAndOfTheWidestRange) {
+  const auto of = [](std::vector<double> values) {
+    return number_column("x", "number", first_rows(values.size()), [&](std::size_t row) { return values[row]; });
+  };
+  EXPECT_EQ(of({4, 4}).codes, (std::vector<std::uint16_t>{0, 0}));
+  EXPECT_EQ(of({4, 4}).low, 4);
+  EXPECT_EQ(of({nan, nan}).codes, (std::vector<std::uint16_t>{Column::missing, Column::missing}));
+  const double huge = std::numeric_limits<double>::max();
+  const Column wide = of({-huge, 0, huge});
+  EXPECT_EQ(wide.codes.front(), 0);
+  EXPECT_EQ(wide.codes.back(), Column::other - 1);
+}
+
+TEST(Columns, WordsAreListedByFrequency) {
+  const Column column = word_column({"k", {"b", "a", "", "b", "c"}, {}}, first_rows(5));
+  EXPECT_EQ(column.words, (std::vector<std::string>{"b", "a", "c"}));
+  EXPECT_EQ(column.codes, (std::vector<std::uint16_t>{0, 1, Column::missing, 0, 2}));
+}
+
+TEST(Columns, WordsBeyondTheListAreOthers) {
+  Labels labels{"k", {}, {}};
+  for (std::size_t i = 0; i < 30000; ++i) labels.words.push_back("word " + std::to_string(i));
+  labels.words.push_back("word 7");
+  const Column column = word_column(labels, first_rows(labels.words.size()));
+  EXPECT_EQ(column.words.size(), 20000u);
+  EXPECT_EQ(column.words.front(), "word 7");
+  EXPECT_EQ(std::count(column.codes.begin(), column.codes.end(), Column::other), 10000);
+}
+
+TEST(Base64, OfKnownBytes) {  // RFC 4648, of "foob" and "fooba"'s even neighbours
+  EXPECT_EQ(base64(std::vector<std::uint16_t>{0x6f66, 0x626f}), "Zm9vYg==");
+  EXPECT_EQ(base64(std::vector<std::uint16_t>{0x6f66, 0x626f, 0x7261}), "Zm9vYmFy");
+  EXPECT_EQ(base64(std::vector<std::uint16_t>{0x6f66}), "Zm8=");
+  EXPECT_EQ(base64(std::vector<std::uint32_t>{0x626f6f66}), "Zm9vYg==");
+  EXPECT_EQ(base64(std::vector<std::uint16_t>{}), "");
+}
+
+TEST(ReportPage, TextIsNeverMarkup) {
+  const std::string evil = "</script><img src=x onerror=alert(1)><!--<script>{{document}}";
+  Model model = small_model();
+  model.outcome = evil;
+  model.converged = false;
+  model.names.assign(model.n, evil);
+  model.provenance = "{\"command\": [\"x\"], \"note\": \"</SCRIPT>\"}";
+  model.aside = {0};
+  ReportOptions options;
+  options.title = evil;
+  options.labels = {{evil, std::vector<std::string>(model.n, evil), {}}};
+  const std::string page = report_page(model, options), plain = report_page(small_model());
+  const auto occurrences = [](const std::string& text, const std::string& what) {
+    std::size_t count = 0;
+    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++count;
+    return count;
+  };
+  EXPECT_EQ(occurrences(page, "<img"), occurrences(plain, "<img"));
+  EXPECT_EQ(occurrences(page, "<!--"), occurrences(plain, "<!--"));
+  EXPECT_EQ(occurrences(page, "</SCRIPT>"), 0u);
+  EXPECT_EQ(occurrences(page, "</script>"), occurrences(plain, "</script>") + 1);  // one more column
+}
+
+TEST(ReportPage, IsTheSameBytesAgainAndHoldsItsParts) {
+  const Model model = small_model();
+  const std::string page = report_page(model);
+  EXPECT_EQ(page, report_page(model));
+  for (const std::string_view part : {page::style, page::library, page::script, page::library_hash, page::script_hash, page::style_hash})
+    EXPECT_NE(page.find(part), std::string::npos);
+  EXPECT_EQ(page.find("{{"), page.find("{{", page.find(page::library)));  // no place of the frame is left
+}
+
+TEST(ReportPage, ModesAreLimitedByRoomAndRowsBySample) {
+  const Model model = small_model(40, 30);
+  const auto rows = shown_rows(model, 10);
+  EXPECT_EQ(rows.size(), 10u);
+  EXPECT_EQ(map_columns(model, {}, rows).size(), 31u);
+  EXPECT_NE(report_page(model, {"", {}, 10}).find("a random sample of 10 of the 40 rows"), std::string::npos);
+}
+
+TEST(ReportPage, ModelsAtTheEdgesHavePages) {
+  Model model = small_model(3, 1);
+  EXPECT_FALSE(report_page(model).empty());
+  model.points = Table();
+  model.residuals = {nan};
+  model.eigenvalues = {-1e-9};
+  model.provenance = "not JSON";
+  Probe probe;
+  probe.beta = 1;
+  probe.n_eff = probe.d_hat = probe.v = nan;
+  model.sweep = {probe};
+  EXPECT_FALSE(report_page(model).empty());
+}
+
+TEST(ReportPage, RefusesWhatItCannotShow) {
+  const auto refused = [](const Model& model, const ReportOptions& options = {}) {
+    try {
+      report_page(model, options);
+    } catch (const Error& error) {
+      return error.kind() == Failure::misuse;
+    }
+    return false;
+  };
+  EXPECT_TRUE(refused(Model{}));
+  Model model = small_model();
+  EXPECT_FALSE(refused(model));
+  EXPECT_TRUE(refused(model, {"", {{"short", {"a"}, {}}}, 100}));
+  EXPECT_TRUE(refused(model, {"", {{"none", {}, {}}}, 100}));
+  EXPECT_TRUE(refused(model, {"", {{"both", std::vector<std::string>(12, "a"), std::vector<double>(12)}}, 100}));
+  EXPECT_TRUE(refused(model, {"", {}, 0}));
+  model.q.clear();
+  EXPECT_TRUE(refused(model));
+}
+
+}  // namespace
+}  // namespace fd
