@@ -60,6 +60,12 @@ class DiffusionMap(Estimator):
         Separate components that the data are known to have; None: as many as the flow finds.
     max_passes : int, optional
         Sweeps over the kernel before a solve gives up.
+    beta0, beta_max : float, optional
+        First and largest bandwidth of the search; None: from the scale of the data, and none.
+    basis : int, optional
+        Vectors that the solver keeps; None: chosen.
+    memory_bytes : int, optional
+        A fit that needs more is refused before it starts; None: what is free.
     callback : callable, optional
         Called with a dict a few times a second: stage, n, beta, pass, fraction, seconds_left and more.
 
@@ -77,7 +83,7 @@ class DiffusionMap(Estimator):
         Bandwidth; effective neighbours, intrinsic dimension and spectral gap there.
     degree_, mass_ : array (n,)
         Degree and kernel mass; ``degree_ / degree_.sum()`` is the stationary distribution.
-    rows_aside_ : array
+    aside_ : array
         Rows that took no part in the fit and were placed by extension; their degree is 0.
     sweep_ : dict of arrays
         One entry a bandwidth that was tried.
@@ -119,6 +125,10 @@ class DiffusionMap(Estimator):
         trim: float | str = "auto",
         components: int | None = None,
         max_passes: int | None = None,
+        beta0: float | None = None,
+        beta_max: float | None = None,
+        basis: int | None = None,
+        memory_bytes: int | None = None,
         callback: Callable[[dict[str, Any]], Any] | None = None,
     ) -> None:
         self.n_components = n_components
@@ -136,6 +146,10 @@ class DiffusionMap(Estimator):
         self.trim = trim
         self.components = components
         self.max_passes = max_passes
+        self.beta0 = beta0
+        self.beta_max = beta_max
+        self.basis = basis
+        self.memory_bytes = memory_bytes
         self.callback = callback
 
     # -- fitting
@@ -215,6 +229,10 @@ class DiffusionMap(Estimator):
             trim=self.trim,
             components=self.components,
             max_passes=self.max_passes,
+            beta0=self.beta0,
+            beta_max=self.beta_max,
+            basis=self.basis,
+            memory_bytes=self.memory_bytes,
         )
 
     def _plain_parameters(self):
@@ -237,7 +255,7 @@ class DiffusionMap(Estimator):
         self.eigenvalues_, self.residuals_ = np.array(model.eigenvalues), np.array(model.residuals)
         self.psi_, self.degree_, self.mass_ = model.psi, model.d, model.q
         self.beta_, self.converged_, self.outcome_ = model.beta, model.converged, in_python(model.outcome)
-        self.n_passes_, self.rows_aside_ = model.passes, model.rows_aside.astype(np.intp)
+        self.n_passes_, self.aside_ = model.passes, model.aside.astype(np.intp)
         self.sweep_ = {name: np.array(column) for name, column in model.sweep.items()}
         self.n_eff_, self.intrinsic_dim_ = self._at_beta("n_eff"), self._at_beta("d_hat")
         self.perron_gap_ = self._at_beta("perron_gap")

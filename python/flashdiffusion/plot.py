@@ -81,7 +81,7 @@ def spectrum(model, *, ax=None):
     ax.plot(number[reached], values[reached], "o", color=ACCENT, markersize=5)
     if not reached.all():
         ax.plot(number[~reached], values[~reached], "o", color=ALARM, markersize=5, markerfacecolor="white", label="not converged")
-        ax.legend(frameon=False)
+        ax.legend(frameon=False, loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0)
     ax.set_xlabel("mode")
     ax.set_ylabel("eigenvalue")
     ax.set_ylim(min(0.0, values.min()), 1.02)
@@ -90,25 +90,43 @@ def spectrum(model, *, ax=None):
 
 
 def flow(model, *, ax=None):
-    """The resolution potential against the bandwidths that were tried, a line a sub-sample; the accepted one is marked."""
+    """The resolution potential against the bandwidths that were tried; the accepted one is marked.
+
+    A line a sub-sample, and another where rows were set aside. Hollow points are no candidates: modes there live on a few rows, half of the
+    eigenvalues are noise, or the solve did not end. Where the rows no longer hang together there is no potential: marked at the upper edge.
+    """
     ax = _axes(ax, (5.5, 4.0))
     sweep = model.sweep_
-    finite = np.isfinite(sweep["v"]) & (sweep["v"] > 0)
+    beta, v = sweep["beta"], sweep["v"]
+    finite = np.isfinite(v) & (v > 0)
+    candidate = finite & (sweep["outcome"] == "resolved") & (sweep["localised"] <= 1)
     rungs = sorted(set(sweep["n"][finite].tolist()))
-    for i, n in enumerate(rungs):
-        here = np.flatnonzero(finite & (sweep["n"] == n))
-        here = here[np.argsort(sweep["beta"][here])]
+    for n in rungs:
         shade = ACCENT if n == rungs[-1] else SOFT
-        ax.plot(sweep["beta"][here], sweep["v"][here], "o-", color=shade, alpha=0.4 + 0.6 * (i + 1) / len(rungs), markersize=4, label=f"{n:,} rows")
+        for some_aside, dashes in ((False, "o-"), (True, "o:")):
+            here = np.flatnonzero(candidate & (sweep["n"] == n) & ((sweep["aside"] > 0) == some_aside))
+            here = here[np.argsort(beta[here])]
+            if len(here):
+                label = f"{n:,} rows" + (", some set aside" if some_aside else "")
+                ax.plot(beta[here], v[here], dashes, color=shade, markersize=4, label=label)
+        here = finite & ~candidate & (sweep["n"] == n)
+        ax.plot(beta[here], v[here], "o", color=shade, markersize=4, markerfacecolor="white", label="no candidates" if n == rungs[-1] and here.any() else None)
+    walls = ~finite
+    if walls.any():
+        ax.plot(beta[walls], np.ones(walls.sum()), "v", color=ALARM, markersize=5, clip_on=False, transform=ax.get_xaxis_transform(), label="rows fall apart")
     ax.axvline(model.beta_, color=ALARM, linewidth=1, linestyle="--", label=f"accepted: {model.beta_:.3g}")
     if not rungs:
         ax.text(0.5, 0.5, "no potential: the bandwidth was given", transform=ax.transAxes, ha="center", color="0.4")
     ax.set_xscale("log")
+    if np.ptp(beta) == 0:  # one bandwidth: in the middle
+        ax.set_xlim(model.beta_ / 4, model.beta_ * 4)
+        if rungs:
+            ax.set_ylim(v[finite].min() / 4, v[finite].max() * 4)
     _plain_ticks(ax.xaxis)
     if rungs:
         ax.set_yscale("log")
         _plain_ticks(ax.yaxis)
     ax.set_xlabel(r"bandwidth $\beta$")
     ax.set_ylabel("resolution potential")
-    ax.legend(frameon=False, fontsize="small")
+    ax.legend(edgecolor="none", framealpha=0.9, fontsize="small")
     return _tidy(ax)

@@ -2,6 +2,8 @@
 
 import re
 
+# An option of reading files, which an array does not need.
+_INSTEAD = {"`missing = drop-rows` leaves rows with NaN out": "X[np.isfinite(X).all(axis=1)] leaves them out"}
 # Fields of the library's options that have another name here.
 _PARAMETER = {"modes": "n_components", "threads": "n_jobs", "seed": "random_state", "time": "diffusion_time"}
 
@@ -29,4 +31,6 @@ def in_python(sentence):
         mark, name = match.groups()
         return mark.replace("--", "") + _PARAMETER.get(name, name.replace("-", "_"))
 
+    for there, here in _INSTEAD.items():
+        sentence = sentence.replace(there, here)
     return re.sub(r"(`|--)([a-z][a-z0-9_-]*)", parameter, sentence)

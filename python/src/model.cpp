@@ -39,6 +39,7 @@ nb::dict sweep(const Model& model) {
   column("v_stat", [](const Probe& p) { return p.v_stat; });
   column("v_mach", [](const Probe& p) { return p.v_mach; });
   column("v", [](const Probe& p) { return p.v; });
+  column("localised", [](const Probe& p) { return p.localised; });
   column("aside", [](const Probe& p) { return p.aside; });
   column("passes", [](const Probe& p) { return p.passes; });
   column("seconds", [](const Probe& p) { return p.seconds; });
@@ -86,7 +87,7 @@ void bind_model(nb::module_& module) {
       .def_prop_ro("mean", array_property(&Model::mean))
       .def_prop_ro("psi", array_property(&Model::psi))
       .def_prop_ro("points", array_property(&Model::points))
-      .def_prop_ro("rows_aside", array_property(&Model::aside))
+      .def_prop_ro("aside", array_property(&Model::aside))
       .def_prop_ro("sweep", &sweep)
       .def("transform", &transform, nb::arg("points").noconvert(), nb::arg("time"), nb::arg("options"),
            nb::arg("progress") = nb::none(), nb::arg("note") = nb::none())

@@ -1,11 +1,12 @@
 // The same points, watched: every reading of all rows in order is summed on the way. The first gives the checksum of the points, and a
 // later one that differs throws Error(io), since a fit of points that change is a fit of nothing. Readings of some rows, or in another
-// order, pass unseen.
+// order, pass unseen. Each piece is an occasion to stop: a large table takes seconds to read.
 #pragma once
 
 #include <limits>
 
 #include <flashdiffusion/error.hpp>
+#include <flashdiffusion/options.hpp>
 #include <flashdiffusion/points.hpp>
 
 #include "base/points_checksum.hpp"
@@ -14,7 +15,7 @@ namespace fd {
 
 class ChecksummedSource final : public PointSource {
  public:
-  explicit ChecksummedSource(PointSource& source) : source_(source) {}
+  explicit ChecksummedSource(PointSource& source, Observer* observer = nullptr) : source_(source), observer_(observer) {}
   std::size_t rows() const override { return source_.rows(); }
   std::size_t dimension() const override { return source_.dimension(); }
   bool exact_in_float() const override { return source_.exact_in_float(); }
@@ -22,6 +23,7 @@ class ChecksummedSource final : public PointSource {
   std::vector<std::string> notes() const override { return source_.notes(); }
 
   void read(std::size_t first, std::size_t count, double* out) override {
+    if (observer_ != nullptr && observer_->stop()) throw Error(Failure::interrupted, "interrupted");
     source_.read(first, count, out);
     if (first == 0) {
       sum_ = PointsChecksum();
@@ -45,6 +47,7 @@ class ChecksummedSource final : public PointSource {
  private:
   static constexpr std::size_t out_of_order = std::numeric_limits<std::size_t>::max();
   PointSource& source_;
+  Observer* observer_;
   PointsChecksum sum_;
   std::size_t next_ = 0;
   std::uint64_t checksum_ = 0;

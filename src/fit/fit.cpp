@@ -148,7 +148,7 @@ Model fit_or_trim(PointSource& source, const Options& wishes) {
 }  // namespace
 
 Model fit(PointSource& source, const Options& options) {
-  ChecksummedSource watched(source);
+  ChecksummedSource watched(source, options.observer);
   Model model = fit_or_trim(watched, options);
   model.points_checksum = watched.checksum();
   return model;

@@ -2,8 +2,10 @@
 
 import os
 import pickle
+import re
 import subprocess
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from conftest import dense_map, subspace_distance, torus
 
 import flashdiffusion
 from flashdiffusion import DiffusionMap
+from flashdiffusion.warnings import in_python
 
 PROGRAM = os.environ.get("FLASHDIFFUSION")
 
@@ -126,6 +129,11 @@ def test_more_components_than_there_are_is_a_warning(points):
         (dict(random_state="x"), "random_state"),
         (dict(trim=0.7), "trim"),
         (dict(trim="some"), "trim"),
+        (dict(components=0), "components"),
+        (dict(beta0=-1.0), "beta0"),
+        (dict(beta0=2.0, beta_max=1.0), "beta_max"),
+        (dict(basis=0), "basis"),
+        (dict(memory_bytes=1.5), "memory_bytes"),
         (dict(callback=3), "callback"),
     ],
 )
@@ -134,10 +142,32 @@ def test_a_wrong_parameter_is_named(points, wrong, words):
         DiffusionMap(**wrong).fit(points)
 
 
+def test_sentences_name_parameters_that_exist():
+    """What the library's remarks and refusals name in backticks can be given to DiffusionMap by that name."""
+    source, named = Path(__file__).parents[2] / "src", set()
+    for path in [*source.glob("fit/*.cpp"), *source.glob("flow/*.cpp"), *source.glob("base/*.[ch]pp")]:
+        for literal in re.findall(r'"((?:[^"\\\n]|\\.)*)"', path.read_text(encoding="utf-8")):
+            named |= set(re.findall(r"`([a-z][a-z0-9_]*)(?: = [^`]*)?`", in_python(literal)))
+    named -= {"block"}  # only refused where it is given, and it cannot be given here
+    assert {"n_components", "beta0", "memory_bytes"} <= named <= set(DiffusionMap().get_params())
+
+
+def test_the_search_keeps_to_its_bounds_and_a_fit_to_its_memory(points):
+    free = DiffusionMap(3).fit(points)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", flashdiffusion.ConvergenceWarning)
+        bounded = DiffusionMap(3, beta_max=free.beta_ / 4).fit(points)
+    assert bounded.sweep_["beta"].max() <= free.beta_ / 4
+    assert DiffusionMap(3, beta0=free.beta_).fit(points).sweep_["beta"][0] == pytest.approx(free.beta_)
+    assert DiffusionMap(3, beta=1.5, basis=200).fit(points).converged_
+    with pytest.raises(MemoryError, match="memory_bytes"):
+        DiffusionMap(3, memory_bytes=1000).fit(points)
+
+
 def test_bad_data_are_refused_with_their_place(points):
     broken = points.copy()
     broken[4, 2] = np.nan
-    with pytest.raises(ValueError, match="NaN in row 5, column 3"):
+    with pytest.raises(ValueError, match=r"NaN in row 5, column 3.*isfinite\(X\)"):
         DiffusionMap(3).fit(broken)
     model = DiffusionMap(3, beta=1.5).fit(points)
     with pytest.raises(ValueError, match="row 5, column 3"):
@@ -163,9 +193,9 @@ def test_files_that_cannot_be_used_are_os_errors(points, tmp_path):
 def test_rows_set_aside_are_named_and_placed(points):
     far = np.concatenate([points, [[9.0, 9.0, 9.0, 9.0]]]).astype(np.float32)
     model = DiffusionMap(3, beta=0.05, trim=0.003).fit(far)
-    assert model.rows_aside_.tolist() == [400] and model.degree_[400] == 0
+    assert model.aside_.tolist() == [400] and model.degree_[400] == 0
     assert np.isfinite(model.embedding_[400]).all()
-    assert DiffusionMap(3, beta=0.05, trim=0).fit(far).rows_aside_.tolist() == []
+    assert DiffusionMap(3, beta=0.05, trim=0).fit(far).aside_.tolist() == []
 
 
 def test_summary_for_notebooks(points):

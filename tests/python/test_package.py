@@ -47,7 +47,7 @@ def test_it_is_typed():
     assert "def fit" in (folder / "_native.pyi").read_text()
 
 
-@pytest.mark.parametrize("other", ["h5py", "torch", "pykeops", "MDAnalysis"])
+@pytest.mark.parametrize("other", ["numpy", "h5py", "torch", "pykeops", "MDAnalysis"])
 @pytest.mark.parametrize("first", [True, False])
 def test_neighbours_in_one_process(tmp_path, other, first):
     """Libraries that carry their own HDF5, Highway or threads, imported and used before and after ours."""
@@ -55,6 +55,7 @@ def test_neighbours_in_one_process(tmp_path, other, first):
         pytest.skip(f"{other} is not installed")
     imports = [f"import {other}", "from flashdiffusion import DiffusionMap"]
     use = {
+        "numpy": "big = np.resize(x, (800, 800)); assert np.isfinite(big @ big).all() and (np.diff(np.sort(x[:, 0])) >= 0).all()",
         "h5py": "f = h5py.File('a.h5', 'w'); f['x'] = x; f.close(); m.save('m.h5'); assert (h5py.File('m.h5')['psi'][:] == m.psi_).all()",
         "torch": "t = torch.from_numpy(x); assert torch.isfinite(t @ t.T).all()",
     }.get(other, "pass")
@@ -71,4 +72,4 @@ m.save("again.h5"); assert (DiffusionMap.load("again.h5").psi_ == m.psi_).all()
 print("fine")
 """
     result = run(code)
-    assert result.stdout == "fine\n", result.stderr
+    assert result.stdout.endswith("fine\n"), result.stdout + result.stderr  # KeOps prints when it is imported

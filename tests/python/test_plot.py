@@ -37,9 +37,22 @@ def test_spectrum(model):
 def test_flow(model, points):
     ax = model.plot_flow()
     drawn = sum(len(line.get_xdata()) for line in ax.lines[:-1])
-    assert drawn == np.isfinite(model.sweep_["v"]).sum()
+    assert drawn == len(model.sweep_["v"])
     given = DiffusionMap(2, beta=1.5).fit(points).plot_flow()
     assert given is not None
+
+
+def test_flow_tells_candidates_from_the_others(model):
+    sweep = {name: np.array(values) for name, values in dict(
+        n=[200, 400, 400, 400, 400, 400], beta=[1.0, 1.0, 2.0, 3.0, 4.0, 5.0], v=[2.0, 1.0, 0.5, 0.1, 0.2, np.inf],
+        outcome=["resolved", "resolved", "resolved", "resolved", "flat", "wall"], localised=[0, 0, 0, 5, 0, 0], aside=[0, 0, 3, 0, 0, 0],
+    ).items()}
+    model.sweep_, model.beta_ = sweep, 2.0
+    lines = {line.get_label(): line for line in model.plot_flow().lines}
+    np.testing.assert_array_equal(lines["400 rows"].get_xdata(), [1])
+    np.testing.assert_array_equal(lines["400 rows, some set aside"].get_xdata(), [2])
+    np.testing.assert_array_equal(lines["no candidates"].get_xdata(), [3, 4])
+    np.testing.assert_array_equal(lines["rows fall apart"].get_xdata(), [5])
 
 
 def test_drawing_on_given_axes(model):

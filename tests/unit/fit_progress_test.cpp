@@ -1,7 +1,9 @@
-// What an observer is told while passes run.
+// What an observer is told while a fit runs, and when it can stop one.
 #include <gtest/gtest.h>
 
 #include <vector>
+
+#include <flashdiffusion/fit.hpp>
 
 #include "fit/progress_watch.hpp"
 
@@ -26,6 +28,32 @@ TEST(FitProgress, TheRateOfAShortPassIsTold) {
   EXPECT_GT(rate, 0);
   watch.pass(1e6);
   EXPECT_EQ(recorder.told.back().pairs_per_second, rate);
+}
+
+// Rows that are made as they are read; the reader's wish to stop comes with the second piece.
+class StopsWhileReading final : public PointSource, public Observer {
+ public:
+  std::size_t rows() const override { return 1 << 20; }
+  std::size_t dimension() const override { return 8; }
+  void read(std::size_t first, std::size_t count, double* out) override {
+    ++pieces;
+    for (std::size_t i = 0; i < count * dimension(); ++i) out[i] = static_cast<double>((first + i) % 17);
+  }
+  bool stop() override { return pieces > 1; }
+  std::size_t pieces = 0;
+};
+
+TEST(FitProgress, ReadingCanBeStopped) {
+  StopsWhileReading points;
+  Options options;
+  options.observer = &points;
+  try {
+    fit(points, options);
+    FAIL() << "ran on";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), Failure::interrupted);
+  }
+  EXPECT_EQ(points.pieces, 2u);
 }
 
 }  // namespace
