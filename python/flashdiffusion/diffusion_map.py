@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 class DiffusionMap(Estimator):
     """Diffusion map of a table: leading eigenvectors of the diffusion operator of the Gaussian kernel exp(-beta |x - y|^2).
 
-    The kernel is dense and exact, and is never stored: memory grows with the table, not with its square. Without a bandwidth the data
-    choose it. Results are the same bits for any number of threads, run after run.
+    The kernel is dense and exact, and need not be stored: memory grows with the table, not with its square (what is free beyond that keeps
+    parts of it). Without a bandwidth the data choose it. Results are the same bits for any number of threads, run after run.
 
     Parameters
     ----------
