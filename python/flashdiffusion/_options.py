@@ -84,6 +84,7 @@ def fit_options(
     random_state,
     trim,
     components,
+    drop_localised,
     max_passes,
     beta0,
     beta_max,
@@ -99,11 +100,12 @@ def fit_options(
     options.tolerance = _real("tolerance", tolerance)
     options.seed = seed(random_state)
     options.components = None if components is None else _whole("components", components, 1)
+    options.drop_localised = bool(drop_localised)
     options.max_passes = 0 if max_passes is None else _whole("max_passes", max_passes, 1)
     options.beta0 = None if beta0 is None else _real("beta0", beta0)
     options.beta_max = None if beta_max is None else _real("beta_max", beta_max)
     options.basis = 0 if basis is None else _whole("basis", basis, 1)
-    options.memory_bytes = 0 if memory_bytes is None else _whole("memory_bytes", memory_bytes, 1)
+    options.memory_bytes = None if memory_bytes is None else _whole("memory_bytes", memory_bytes, 0)
     if isinstance(trim, str) and trim != "auto":
         raise ValueError(f"trim = {trim!r} is neither 'auto' nor a fraction below 0.5")
     options.trim = None if trim in ("auto", None) else _real("trim", trim)

@@ -58,6 +58,8 @@ class DiffusionMap(Estimator):
         100, where that buys a finer bandwidth; 0: all rows take part.
     components : int, optional
         Separate components that the data are known to have; None: as many as the flow finds.
+    drop_localised : bool, default False
+        The leading modes that do not live on fewer than 8 rows, instead of the leading ones.
     max_passes : int, optional
         Sweeps over the kernel before a solve gives up.
     beta0, beta_max : float, optional
@@ -65,7 +67,8 @@ class DiffusionMap(Estimator):
     basis : int, optional
         Vectors that the solver keeps; None: chosen.
     memory_bytes : int, optional
-        A fit that needs more is refused before it starts; None: what is free.
+        Budget. A fit that needs more is refused before it starts; what is left of it keeps parts of the kernel from pass to pass, which is
+        quicker and changes no bit of the result. None: what is free, half of it for the kernel; 0: nothing is kept.
     callback : callable, optional
         Called with a dict a few times a second: stage, n, beta, pass, fraction, seconds_left and more.
 
@@ -124,6 +127,7 @@ class DiffusionMap(Estimator):
         verbose: int = 0,
         trim: float | str = "auto",
         components: int | None = None,
+        drop_localised: bool = False,
         max_passes: int | None = None,
         beta0: float | None = None,
         beta_max: float | None = None,
@@ -145,6 +149,7 @@ class DiffusionMap(Estimator):
         self.verbose = verbose
         self.trim = trim
         self.components = components
+        self.drop_localised = drop_localised
         self.max_passes = max_passes
         self.beta0 = beta0
         self.beta_max = beta_max
@@ -228,6 +233,7 @@ class DiffusionMap(Estimator):
             random_state=self.random_state,
             trim=self.trim,
             components=self.components,
+            drop_localised=self.drop_localised,
             max_passes=self.max_passes,
             beta0=self.beta0,
             beta_max=self.beta_max,

@@ -2,8 +2,11 @@
 
 import re
 
-# An option of reading files, which an array does not need.
-_INSTEAD = {"`missing = drop-rows` leaves rows with NaN out": "X[np.isfinite(X).all(axis=1)] leaves them out"}
+# Options of reading files, which arrays do not have.
+_INSTEAD = {
+    "`missing = drop-rows`": "X[np.isfinite(X).all(axis=1)]",
+    "give the points it was fitted to, less its mean: `points`": "use a model that was saved with its points",
+}
 # Fields of the library's options that have another name here.
 _PARAMETER = {"modes": "n_components", "threads": "n_jobs", "seed": "random_state", "time": "diffusion_time"}
 

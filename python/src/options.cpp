@@ -63,12 +63,13 @@ void bind_options(nanobind::module_& module) {
       .def_rw("threads", &Options::threads)
       .def_rw("tolerance", &Options::tolerance)
       .def_rw("max_passes", &Options::max_passes)
-      .def_rw("memory_bytes", &Options::memory_bytes)
+      .def_rw("memory_bytes", &Options::memory_bytes, nanobind::arg().none())
       .def_rw("basis", &Options::basis)
       .def_rw("beta0", &Options::beta0, nanobind::arg().none())
       .def_rw("beta_max", &Options::beta_max, nanobind::arg().none())
       .def_rw("components", &Options::components, nanobind::arg().none())
       .def_rw("trim", &Options::trim, nanobind::arg().none())
+      .def_rw("drop_localised", &Options::drop_localised)
       .def_rw("seed", &Options::seed)
       .def_rw("keep_points", &Options::keep_points);
 }

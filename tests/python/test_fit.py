@@ -31,11 +31,11 @@ def test_it_is_the_dense_map(points):
 
 
 @pytest.mark.skipif(PROGRAM is None, reason="FLASHDIFFUSION does not name the program")
-@pytest.mark.parametrize("how", [dict(beta=1.5), dict(), dict(precision="fp64", alpha=1.0, random_state=7)])
+@pytest.mark.parametrize("how", [dict(beta=1.5), dict(), dict(precision="fp64", alpha=1.0, random_state=7), dict(beta=12.0, drop_localised=True)])
 def test_the_command_line_gives_the_same_bits(points, tmp_path, how):
     np.save(tmp_path / "points.npy", points)
-    names = {"beta": "--beta", "precision": "--precision", "alpha": "--alpha", "random_state": "--seed"}
-    arguments = [word for name, value in how.items() for word in (names[name], str(value))]
+    names = {"random_state": "seed", "drop_localised": "drop-localised"}
+    arguments = [f"--{names.get(name, name)}" + ("" if value is True else f"={value}") for name, value in how.items()]
     subprocess.run([PROGRAM, "fit", "points.npy", "-k", "5", "-o", "model.h5", "--quiet", *arguments], cwd=tmp_path, check=True, timeout=120)
     ours, theirs = DiffusionMap(5, **how).fit(points), DiffusionMap.load(tmp_path / "model.h5")
     assert ours.beta_ == theirs.beta_
@@ -160,6 +160,7 @@ def test_the_search_keeps_to_its_bounds_and_a_fit_to_its_memory(points):
     assert bounded.sweep_["beta"].max() <= free.beta_ / 4
     assert DiffusionMap(3, beta0=free.beta_).fit(points).sweep_["beta"][0] == pytest.approx(free.beta_)
     assert DiffusionMap(3, beta=1.5, basis=200).fit(points).converged_
+    np.testing.assert_array_equal(DiffusionMap(3, memory_bytes=0).fit(points).psi_, free.psi_)
     with pytest.raises(MemoryError, match="memory_bytes"):
         DiffusionMap(3, memory_bytes=1000).fit(points)
 
