@@ -213,8 +213,10 @@ class ModelClaims {
         const double extended = std::abs(placed - p.dot(psi.col(j))), size = p.dot(psi.col(j).cwiseAbs());
         const double at_nearest = std::abs(placed - psi(nearest, j));
         const bool by_extension = sum > 0.5 * reach && extended <= share * size;
+        // a value that the precision cannot tell from zero cannot be divided by: the place is zero, as the model says
+        const bool unknown = std::abs(model_.eigenvalues[mode]) <= row_error_ && placed == 0;
         const bool by_nearest = sum < 2 * reach && at_nearest <= 1e-6 * std::abs(psi(nearest, j));
-        claim(by_extension || by_nearest,
+        claim(by_extension || by_nearest || unknown,
               "placement: row {} has lambda psi_{} = {:.9g}, extension {:.9g} (of {:.3e}), nearest {:.9g}", row, j, placed,
               p.dot(psi.col(j)), sum, psi(nearest, j));
       }
