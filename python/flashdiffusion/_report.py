@@ -1,13 +1,11 @@
-"""A fitted map in HTML: the summary that notebooks show, and a page of its own with the plots."""
+"""A fitted map in HTML: the summary that notebooks show, and a page of its own."""
 
-import base64
 import html
-import io
 
-STYLE = (
-    "body{font:15px/1.5 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem;color:#222}"
-    "h1{font-weight:600}img{max-width:100%}figure{margin:1.5rem 0}figcaption{color:#666}"
-)
+import numpy as np
+
+from ._native import Labels, report_page
+
 TABLE = "border-collapse:collapse;margin:.4em 0"
 CELL = "text-align:left;padding:.15em 1em .15em 0;border:0;vertical-align:top"
 
@@ -37,28 +35,28 @@ def summary(model):
     return f"<div><strong>{html.escape(repr(model))}</strong><table style='{TABLE}'>{cells}</table></div>"
 
 
-def page(model):
-    from . import plot
+def page(model, labels=None, title=None):
+    """The library's page; labels are a column of words or numbers, or several by name (a dict, a data frame)."""
+    columns = []
+    for name, values in _named(labels):
+        values = np.asarray(values)
+        if values.shape != (len(model.psi_),):
+            raise ValueError(f"labels {name!r} have shape {values.shape}: one is needed for each of the {len(model.psi_)} rows")
+        column = Labels()
+        column.name = str(name)
+        if np.issubdtype(values.dtype, np.number):
+            column.numbers = values.astype(float).tolist()
+        else:
+            column.words = ["" if value is None or value != value else str(value) for value in values.tolist()]
+        columns.append(column)
+    return report_page(model._model, "" if title is None else str(title), columns)
 
-    figures = [("Coordinates", plot.embedding, len(model.eigenvalues_) > 1), ("Spectrum", plot.spectrum, True), ("Bandwidth", plot.flow, True)]
-    drawn = "".join(
-        f"<figure><img alt='{name}' src='data:image/png;base64,{_png(draw, model)}'><figcaption>{name}</figcaption></figure>"
-        for name, draw, wanted in figures
-        if wanted
-    )
-    return (
-        f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>Diffusion map</title><style>{STYLE}</style></head>"
-        f"<body><h1>Diffusion map</h1>{summary(model)}{drawn}</body></html>\n"
-    )
 
-
-def _png(draw, model):
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError("the report's plots are drawn with matplotlib: pip install matplotlib") from error
-    figure = Figure(figsize=(6.5, 4.5), layout="constrained")  # without pyplot: no window, no state
-    draw(model, ax=figure.add_subplot())
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=130)
-    return base64.b64encode(buffer.getvalue()).decode("ascii")
+def _named(labels):
+    if labels is None:
+        return []
+    if isinstance(labels, dict):
+        return list(labels.items())
+    if hasattr(labels, "columns"):  # a frame of pandas or polars
+        return [(name, labels[name]) for name in labels.columns]
+    return [(getattr(labels, "name", None) or "label", labels)]

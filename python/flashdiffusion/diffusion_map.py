@@ -374,12 +374,15 @@ class DiffusionMap(Estimator):
         self._fitted()
         return plot.flow(self, **how)
 
-    def report(self, path: str | os.PathLike[str] | None = None) -> Any:
-        """One self-contained HTML page with the summary and the plots (matplotlib); returned, or written to ``path``."""
+    def report(self, path: str | os.PathLike[str] | None = None, labels: Any = None, title: str | None = None) -> Any:
+        """One page that shows what the fit found, with everything inside it; returned, or written to ``path``.
+
+        ``labels``, one a row, colour the map: words or numbers, or several by name (a dict, a data frame).
+        """
         from ._report import page
 
         self._fitted()
-        text = page(self)
+        text = page(self, labels, title)
         if path is None:
             return text
         with open(path, "w", encoding="utf-8") as file:

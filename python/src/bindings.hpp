@@ -11,5 +11,6 @@ void bind_model(nanobind::module_& module);
 void bind_fit(nanobind::module_& module);
 void bind_operators(nanobind::module_& module);
 void bind_estimate(nanobind::module_& module);
+void bind_report(nanobind::module_& module);
 
 }  // namespace fd::python

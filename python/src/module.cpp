@@ -14,4 +14,5 @@ NB_MODULE(_native, module) {
   fd::python::bind_fit(module);
   fd::python::bind_operators(module);
   fd::python::bind_estimate(module);
+  fd::python::bind_report(module);
 }

@@ -62,8 +62,12 @@ def test_drawing_on_given_axes(model):
     assert model.plot_flow(ax=axes[2]) is axes[2]
 
 
-def test_report_is_one_page(model, tmp_path):
-    model.report(tmp_path / "report.html")
+def test_report_is_the_page_of_the_program(model, tmp_path):
+    model.report(tmp_path / "report.html", labels={"kind": ["a", None] * 200, "size": np.arange(400.0)}, title="A <b> title")
     text = (tmp_path / "report.html").read_text()
-    assert text.count("data:image/png;base64") == 3 and "400 rows" in text
-    assert "http" not in text.replace("http-equiv", "")
+    assert text.startswith("<!DOCTYPE html>") or text.startswith("<!doctype html>")
+    assert "Content-Security-Policy" in text and "A <b> title" not in text and "kind" in text and "size" in text
+    assert model.report() == model.report(labels=None)
+    for wrong in ([1, 2, 3], {"kind": np.zeros((400, 2))}):
+        with pytest.raises(ValueError, match="one is needed for each of the 400 rows"):
+            model.report(labels=wrong)

@@ -1,0 +1,30 @@
+// The page that shows what a fit found.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <flashdiffusion/report.hpp>
+
+#include "bindings.hpp"
+
+namespace nb = nanobind;
+
+namespace fd::python {
+
+void bind_report(nb::module_& module) {
+  nb::class_<Labels>(module, "Labels")
+      .def(nb::init<>())
+      .def_rw("name", &Labels::name)
+      .def_rw("words", &Labels::words)
+      .def_rw("numbers", &Labels::numbers);
+  module.def(
+      "report_page",
+      [](const Model& model, const std::string& title, const std::vector<Labels>& labels) {
+        ReportOptions options;
+        options.title = title;
+        options.labels = labels;
+        return report_page(model, options);
+      },
+      nb::arg("model"), nb::arg("title"), nb::arg("labels"));
+}
+
+}  // namespace fd::python
