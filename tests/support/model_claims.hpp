@@ -15,7 +15,7 @@
 //
 // A row x that took no part has psi(x) = sum_i p(x, i) psi_i / lambda with p(x, i) = k(x, i) q_i^-a / sum_l k(x, l) q_l^-a: a quotient of two
 // rows of K W, so lambda psi(x) is off by 2 e + 2 a e of sum p |psi|, and by what points kept as floats are off (1e-5, kept_points). Where
-// nothing is in the kernel's reach p is that of the nearest row.
+// nothing is in the kernel's reach p is that of the nearest row. Where lambda is no larger than e, psi(x) is 0.
 #pragma once
 
 #include <algorithm>
@@ -208,6 +208,11 @@ class ModelClaims {
       const Eigen::Index nearest = nearest_row(data, row, fitted);
       for (Eigen::Index j = 0; j < k; ++j) {
         const auto mode = static_cast<std::size_t>(j);
+        if (!(std::abs(model_.eigenvalues[mode]) > traits(model_.precision).row_error)) {
+          claim(model_.psi(row, mode) == 0, "placement: row {} has psi_{} = {:.9g}, though its eigenvalue is rounding", row, j,
+                model_.psi(row, mode));
+          continue;
+        }
         const double placed = model_.eigenvalues[mode] * model_.psi(row, mode);
         constexpr double reach = 1e-30;  // of the kernel; next to it either rule holds
         const double extended = std::abs(placed - p.dot(psi.col(j))), size = p.dot(psi.col(j).cwiseAbs());
