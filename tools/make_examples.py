@@ -32,7 +32,7 @@ def frames(rng, n=2000):
             angle += 0.02 * 3.6 * np.sin(3 * angle) + np.sqrt(2 * 0.02) * rng.normal()
         phi[i] = angle
     chain = np.zeros((n, 6, 3))
-    chain[:, :3] = [[0, 0, 0], [1.5, 0, 0], [2.0, 1.4, 0]]
+    chain[:, :3] = [[0, 0.5, 2.0], [1.5, 0, 0], [2.0, 1.4, 0]]  # the first out of the plane: distances alone do not tell mirror images apart
     for atom, reach in ((3, 1.5), (4, 2.8), (5, 4.0)):
         chain[:, atom] = np.stack([2.0 + 0.4 * reach * np.ones(n), 1.4 + 0.6 * reach * np.cos(phi), 0.7 * reach * np.sin(phi)], axis=1)
     chain += 0.08 * rng.normal(size=chain.shape)
