@@ -33,7 +33,8 @@ constexpr std::size_t modes = 8;
 int run(const Arguments& arguments, const std::vector<std::string>& command) {
   const auto start = std::chrono::steady_clock::now();
   const std::string prefix = arguments.folder == "." ? "" : arguments.folder + "/";
-  const std::string points_path = prefix + "demo.npy", model_path = prefix + "demo-model.h5", page_path = prefix + "demo-report.html";
+  const std::string points_path = prefix + "demo.npy", model_path = prefix + "demo-model.h5",
+                    page_path = prefix + "demo-report.html";
   { AtomicFile points_check(points_path), model_check(model_path), page_check(page_path); }
 
   const Table points = swiss_roll(rows, false);

@@ -148,7 +148,9 @@ Action declare_fit(CLI::App& app, const std::vector<std::string>& command) {
                  "diffusion coordinates of the points (lambda psi): .csv, .tsv, .txt, .npy, .h5")
       ->type_name("FILE")
       ->group("Output");
-  app.add_option("--report", arguments->report, "a page that shows what was found, as report makes it")->type_name("FILE")->group("Output");
+  app.add_option("--report", arguments->report, "a page that shows what was found, as report makes it")
+      ->type_name("FILE")
+      ->group("Output");
   app.add_flag("--json", arguments->json, "one JSON document on standard output")->group("Output");
   app.add_flag("--json-progress", arguments->json_progress, "progress and notes as JSON, an object a line, on standard error")
       ->group("Output");

@@ -48,7 +48,8 @@ int run(const Arguments& arguments) {
   const std::size_t bytes = write_page(model, options, arguments.output);
   const std::size_t shown = std::min(model.n, options.rows);
   if (arguments.json) {
-    const nlohmann::ordered_json document = {{"model", arguments.model}, {"output", arguments.output}, {"bytes", bytes}, {"rows", model.n}, {"rows_shown", shown}};
+    const nlohmann::ordered_json document = {
+        {"model", arguments.model}, {"output", arguments.output}, {"bytes", bytes}, {"rows", model.n}, {"rows_shown", shown}};
     print_result(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   } else if (!arguments.quiet) {
     print_result(row_text("written", fmt::format("{}  ({}{})", arguments.output, bytes_text(static_cast<double>(bytes)),
@@ -64,7 +65,8 @@ Action declare_report(CLI::App& app, const std::vector<std::string>&) {
   app.add_option("model", arguments->model, "the model file")->type_name("MODEL")->required();
   app.add_option("-o,--output", arguments->output, "the page to write")->type_name("FILE");
   app.add_option("--color,--colour", arguments->colours, "labels to colour the map by, a column each")->type_name("LABELS");
-  app.add_option("--title", arguments->report.title, "heading of the page; the name of the points, if not given")->type_name("TEXT");
+  app.add_option("--title", arguments->report.title, "heading of the page; the name of the points, if not given")
+      ->type_name("TEXT");
   app.add_option("--rows", arguments->report.rows, "at most so many dots: a random sample of more")
       ->check(whole_number)
       ->type_name("N")

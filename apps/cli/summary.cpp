@@ -143,6 +143,8 @@ nlohmann::ordered_json summary_json(const Model& model) {
           {"full_passes", model.full_passes},
           {"columns", model.columns},
           {"seconds", model.seconds},
+          {"forecast_seconds", model.forecast_seconds},
+          {"forecast_passes", model.forecast_passes},
           {"peak_rss_bytes", model.peak_rss_bytes},
           {"provenance", provenance}};
 }

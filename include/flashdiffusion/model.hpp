@@ -63,7 +63,8 @@ struct Model {
   std::size_t full_passes = 0;  // those at the full n
   std::size_t columns = 0;      // vectors times sweeps
   double seconds = 0;
-  double forecast_seconds = std::numeric_limits<double>::quiet_NaN();  // before the fit; NaN where it was too small to be forecast
+  double forecast_seconds =
+      std::numeric_limits<double>::quiet_NaN();  // before the fit; NaN where it was too small to be forecast
   std::size_t forecast_passes = 0;
   std::uint64_t peak_rss_bytes = 0;
 

@@ -19,7 +19,8 @@ struct Labels {
 struct ReportOptions {
   std::string title;           // empty: the name of the first input file, where the model knows it
   std::vector<Labels> labels;  // in the order in which they are offered
-  std::size_t rows = 100000;   // the map holds at most so many points: a random sample of the rows of a larger model, which the page says
+  std::size_t rows =
+      100000;  // the map holds at most so many points: a random sample of the rows of a larger model, which the page says
 };
 
 // The page. The same model and options give the same bytes. Text of the model and of labels is never markup, whatever it holds. Throws

@@ -64,8 +64,10 @@ RetainedMassSample retained_mass(const Table& points, const std::vector<std::siz
                                  const std::vector<std::size_t>& neighbours, std::size_t most, std::uint64_t seed) {
   RetainedMassSample result;
   if (points.empty() || rows.empty()) return result;
-  const double row_cost = static_cast<double>(rows.size()) * (static_cast<double>(points.columns()) + 32);  // the exponential, the sort
-  const auto count = std::clamp<std::size_t>(static_cast<std::size_t>(affordable / row_cost), least_rows, std::max(most, least_rows));
+  const double row_cost =
+      static_cast<double>(rows.size()) * (static_cast<double>(points.columns()) + 32);  // the exponential, the sort
+  const auto count =
+      std::clamp<std::size_t>(static_cast<std::size_t>(affordable / row_cost), least_rows, std::max(most, least_rows));
   for (const std::size_t place : sampled_rows(rows.size(), count, seed)) result.rows.push_back(rows[place]);
   const std::size_t measured = result.rows.size(), kinds = neighbours.size();
   std::vector<double> retained(measured * kinds), kernel;

@@ -14,7 +14,7 @@
 namespace fd {
 
 struct RetainedMass {
-  std::size_t neighbours = 0;           // k; all rows where there are fewer
+  std::size_t neighbours = 0;                // k; all rows where there are fewer
   double mean = 0, lowest = 0, highest = 0;  // over the sampled rows; the two bound the middle nine tenths
 };
 

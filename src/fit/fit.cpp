@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
@@ -73,10 +74,12 @@ Model fit_all_rows(PointSource& source, const Options& wishes) {
   auto backend =
       make_backend({options.backend, options.isa, options.threads, keep_bytes(summary.rows, summary.coordinates(), options)});
   options.memory_bytes = memory_budget(options);
+  std::optional<Forecast> expected;
   if (summary.rows >= worth_forecasting) {
     const FitForecast forecast = forecast_fit(*backend, source, summary, options);
     watch.expect(forecast);
     announce(forecast.total(), watch);
+    expected = forecast.total();
   }
   Comm single_process;
   PotentialRules potential;
@@ -118,6 +121,10 @@ Model fit_all_rows(PointSource& source, const Options& wishes) {
   if (!options.keep_points) model.points = Table();
   model.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   model.peak_rss_bytes = peak_resident_bytes();
+  if (expected) {
+    model.forecast_seconds = expected->seconds;
+    model.forecast_passes = expected->passes;
+  }
   return model;
 }
 

@@ -73,18 +73,23 @@ std::vector<Line> lines_of(const std::string& path) {
     if (lines.empty() && line.starts_with("\xef\xbb\xbf")) line.remove_prefix(3);
     if (trimmed(line).empty()) continue;
     if (line.find('\0') != std::string_view::npos)
-      throw Error(Failure::input, fmt::format("{}, line {}: not text (a zero byte)", path, reader.number()), "give labels as text, a line a row");
+      throw Error(Failure::input, fmt::format("{}, line {}: not text (a zero byte)", path, reader.number()),
+                  "give labels as text, a line a row");
     if (lines.empty()) separator = find_separator(line) == blanks ? '\n' : find_separator(line);  // "T cell" is one word
     Line cells;
     std::string_view cell;
     for (Cells all(line, separator); all.next(cell);) {
       if (cell.size() > longest_word)
-        throw Error(Failure::input, fmt::format("{}, line {}: a label of {} bytes; at most {} are read", path, reader.number(), cell.size(), longest_word),
+        throw Error(Failure::input,
+                    fmt::format("{}, line {}: a label of {} bytes; at most {} are read", path, reader.number(), cell.size(),
+                                longest_word),
                     "shorten the labels");
       cells.push_back(plain_text(cell));
     }
     if (!lines.empty() && cells.size() != lines.front().size())
-      throw Error(Failure::input, fmt::format("{}, line {}: {} cells, but the first line has {}", path, reader.number(), cells.size(), lines.front().size()),
+      throw Error(Failure::input,
+                  fmt::format("{}, line {}: {} cells, but the first line has {}", path, reader.number(), cells.size(),
+                              lines.front().size()),
                   "every line needs the same number of cells");
     lines.push_back(std::move(cells));
   }

@@ -196,7 +196,8 @@ Model read_model(const std::string& path, Seal seal, bool with_arrays) {
   model.peak_rss_bytes = static_cast<std::uint64_t>(in.integer_attribute("/provenance", "peak_rss_bytes"));
   if (in.has_attribute("/provenance", "forecast_seconds") && in.has_attribute("/provenance", "forecast_passes")) {
     model.forecast_seconds = in.real_attribute("/provenance", "forecast_seconds");
-    model.forecast_passes = static_cast<std::size_t>(std::max<std::int64_t>(0, in.integer_attribute("/provenance", "forecast_passes")));
+    model.forecast_passes =
+        static_cast<std::size_t>(std::max<std::int64_t>(0, in.integer_attribute("/provenance", "forecast_passes")));
   }
   if (with_arrays) {
     model.q = in.reals("/q");

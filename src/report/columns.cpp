@@ -49,7 +49,8 @@ Column number_column(std::string name, std::string kind, const std::vector<std::
   for (const std::size_t row : rows) {
     const double x = value(row);
     if (!std::isfinite(x)) column.codes.push_back(Column::missing);
-    else if (column.step > 0) column.codes.push_back(static_cast<std::uint16_t>(std::lround(x / column.step - low / column.step)));
+    else if (column.step > 0)
+      column.codes.push_back(static_cast<std::uint16_t>(std::lround(x / column.step - low / column.step)));
     else column.codes.push_back(0);
   }
   return column;

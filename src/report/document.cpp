@@ -12,19 +12,30 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t room = 1700000;                        // values of modes and density, 2 bytes each
-constexpr std::size_t most_modes = 64;                       // beyond, nobody looks
+constexpr std::size_t room = 1700000;   // values of modes and density, 2 bytes each
+constexpr std::size_t most_modes = 64;  // beyond, nobody looks
 constexpr std::size_t most_name_bytes = std::size_t{1} << 20;
-constexpr std::size_t listed_rows = 1000;                    // of the table of rows set aside
+constexpr std::size_t listed_rows = 1000;  // of the table of rows set aside
 constexpr std::uint64_t sample_seed = 42;
 
 Json sweep_rows(const Model& model) {
   Json rows = Json::array();
   for (const Probe& p : model.sweep)
-    rows.push_back({{"n", p.n},           {"precision", traits(p.precision).name}, {"beta", p.beta},     {"n_eff", p.n_eff},
-                    {"d_hat", p.d_hat},   {"perron_gap", p.perron_gap},            {"v_bias", p.v_bias}, {"v_stat", p.v_stat},
-                    {"v_mach", p.v_mach}, {"v", p.v},                              {"aside", p.aside},   {"localised", p.localised},
-                    {"passes", p.passes}, {"seconds", p.seconds},                  {"outcome", p.outcome}});
+    rows.push_back({{"n", p.n},
+                    {"precision", traits(p.precision).name},
+                    {"beta", p.beta},
+                    {"n_eff", p.n_eff},
+                    {"d_hat", p.d_hat},
+                    {"perron_gap", p.perron_gap},
+                    {"v_bias", p.v_bias},
+                    {"v_stat", p.v_stat},
+                    {"v_mach", p.v_mach},
+                    {"v", p.v},
+                    {"aside", p.aside},
+                    {"localised", p.localised},
+                    {"passes", p.passes},
+                    {"seconds", p.seconds},
+                    {"outcome", p.outcome}});
   return rows;
 }
 
@@ -44,7 +55,7 @@ Json modes_table(const Model& model, const Findings& found) {
       entry["share"] = carrier.share;
       carriers.push_back(entry);
     }
-    const bool localised = support.rows < localised_support && static_cast<double>(model.n) > 2 * localised_support;
+    const bool localised = support.rows<localised_support&& static_cast<double>(model.n)> 2 * localised_support;
     modes.push_back({{"eigenvalue", model.eigenvalues[j]},
                      {"residual", j < model.residuals.size() ? model.residuals[j] : std::nan("")},
                      {"time_scale", time_scale(model.eigenvalues[j])},
@@ -98,7 +109,8 @@ std::vector<Column> map_columns(const Model& model, const std::vector<Labels>& l
   std::vector<Column> columns;
   const std::size_t wide = std::max<std::size_t>(room / std::max<std::size_t>(rows.size(), 1), 4) - 1;
   for (std::size_t j = 0; j < std::min({model.modes(), wide, most_modes}); ++j)
-    columns.push_back(number_column(fmt::format("mode {}", j + 1), "mode", rows, [&](std::size_t row) { return model.psi(row, j); }));
+    columns.push_back(
+        number_column(fmt::format("mode {}", j + 1), "mode", rows, [&](std::size_t row) { return model.psi(row, j); }));
   columns.push_back(number_column("log density", "density", rows, [&](std::size_t row) { return std::log10(model.q[row]); }));
   for (const Labels& label : labels)
     columns.push_back(label.words.empty()

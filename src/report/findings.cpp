@@ -15,7 +15,8 @@ double tolerance_of(const Model& model) {
   const auto document = nlohmann::json::parse(model.provenance, nullptr, false);
   for (const char* place : {"/options/tolerance", "/parameters/tolerance"}) {  // of the program, of the Python package
     const nlohmann::json::json_pointer pointer(place);
-    if (!document.is_discarded() && document.contains(pointer) && document[pointer].is_number()) return document[pointer].get<double>();
+    if (!document.is_discarded() && document.contains(pointer) && document[pointer].is_number())
+      return document[pointer].get<double>();
   }
   return std::numeric_limits<double>::quiet_NaN();
 }
@@ -27,7 +28,9 @@ std::string grouped(std::size_t number) {
   return text;
 }
 
-std::string counted(std::size_t number, const std::string& noun) { return grouped(number) + " " + noun + (number == 1 ? "" : "s"); }
+std::string counted(std::size_t number, const std::string& noun) {
+  return grouped(number) + " " + noun + (number == 1 ? "" : "s");
+}
 
 std::string percent(double share) { return fmt::format("{:.{}f} %", 100 * share, share < 0.0995 ? 1 : 0); }
 
@@ -63,7 +66,8 @@ Findings find(const Model& model) {
 
 std::string answer(const Model& model, const Findings& found, const std::vector<Remark>& remarks) {
   const auto of_weight = [&](Weight weight) {
-    return static_cast<std::size_t>(std::count_if(remarks.begin(), remarks.end(), [&](const Remark& r) { return r.weight == weight; }));
+    return static_cast<std::size_t>(
+        std::count_if(remarks.begin(), remarks.end(), [&](const Remark& r) { return r.weight == weight; }));
   };
   std::string text = fmt::format("{} of {} columns have a diffusion map of {} at β = {:.4g}, {}", counted(model.n, "point"),
                                  grouped(model.dimension), counted(model.modes(), "mode"), model.beta,
@@ -73,7 +77,9 @@ std::string answer(const Model& model, const Findings& found, const std::vector<
   if (std::isfinite(found.d_hat)) text += fmt::format(", the dimension at this scale is about {:.1f}", found.d_hat);
   text += model.converged ? fmt::format("; all modes converged (largest residual {:.1e})", found.largest_residual)
                           : std::string("; the numbers are not what was asked for");
-  if (found.keep.clear) text += fmt::format(", and {} out", found.keep.modes == 1 ? "1 mode stands" : fmt::format("{} modes stand", found.keep.modes));
+  if (found.keep.clear)
+    text +=
+        fmt::format(", and {} out", found.keep.modes == 1 ? "1 mode stands" : fmt::format("{} modes stand", found.keep.modes));
   text += ". ";
   if (const std::size_t serious = of_weight(Weight::serious); serious > 0)
     return text + fmt::format("Read the {} below before you use it.", serious == 1 ? "serious remark" : "serious remarks");
@@ -87,29 +93,36 @@ std::string reason_to_keep(const Model& model, const Findings& found) {
   if (model.modes() < 2) return "One mode alone has no gap to be judged by.";
   if (!keep.clear)
     return fmt::format(
-        "No gap stands out: no time scale −1/log λ is more than 1.5 times the next. Keep all {} modes and let the diffusion time weigh them, "
+        "No gap stands out: no time scale −1/log λ is more than 1.5 times the next. Keep all {} modes and let the diffusion time "
+        "weigh them, "
         "or decide by the held-out error of your task.",
         model.modes());
   const double here = time_scale(model.eigenvalues[keep.modes - 1]), next = time_scale(model.eigenvalues[keep.modes]);
-  const std::string scales = std::isinf(here) ? fmt::format("from beyond what {} resolves to {:.3g}", traits(model.precision).name, next)
-                                              : fmt::format("by {:.3g}, from {:.3g} to {:.3g}", keep.fall, here, next);
+  const std::string scales = std::isinf(here)
+                                 ? fmt::format("from beyond what {} resolves to {:.3g}", traits(model.precision).name, next)
+                                 : fmt::format("by {:.3g}, from {:.3g} to {:.3g}", keep.fall, here, next);
   return fmt::format(
-      "Keep {}: past {} the time scale −1/log λ falls {} steps of the walk, the largest fall among the {} modes. Modes may repeat a direction at a "
+      "Keep {}: past {} the time scale −1/log λ falls {} steps of the walk, the largest fall among the {} modes. Modes may "
+      "repeat a direction at a "
       "higher frequency: a map that needs the finer ones wants more.",
       counted(keep.modes, "mode"), keep.modes == 1 ? "it" : "them", scales, model.modes());
 }
 
 std::string reading_of_exponent(const Model& model, const Findings& found) {
   if (!std::isfinite(model.beta_exponent))
-    return found.chosen ? "Too few sample sizes were searched for an exponent of β." : "The bandwidth was given: nothing was searched.";
+    return found.chosen ? "Too few sample sizes were searched for an exponent of β."
+                        : "The bandwidth was given: nothing was searched.";
   std::string text = fmt::format("Over the rungs β grows as n^{:.3f}", model.beta_exponent);
   if (std::isfinite(model.beta_exponent_error)) text += fmt::format(" ± {:.3f}", model.beta_exponent_error);
   if (!(found.d_hat > 0)) return text + ".";
   const double low = 2 / (found.d_hat + 6), high = 2 / (found.d_hat + 4), margin = 2 * model.beta_exponent_error;
-  text += fmt::format("; least error on a smooth manifold of dimension {:.1f} asks for n^{:.3f} to n^{:.3f} (Singer). ", found.d_hat, low, high);
+  text += fmt::format("; least error on a smooth manifold of dimension {:.1f} asks for n^{:.3f} to n^{:.3f} (Singer). ",
+                      found.d_hat, low, high);
   if (!std::isfinite(margin)) return text + "Two sample sizes alone do not say how certain that is.";
   if (model.beta_exponent + margin < low)
-    return text + "It grows more slowly: something other than sampling noise, sparse rows or structure at one scale, holds the bandwidth.";
+    return text +
+           "It grows more slowly: something other than sampling noise, sparse rows or structure at one scale, holds the "
+           "bandwidth.";
   if (model.beta_exponent - margin > high)
     return text + "It grows faster: more rows still reveal finer structure, as where dimension falls at small scales.";
   return text + "The data behave like such a manifold.";
@@ -120,9 +133,15 @@ std::string reading_of_retained_mass(const Findings& found) {
   std::string text = "At this β the k nearest neighbours of a row, itself among them, hold on average";
   const auto& masses = found.retained.masses;
   for (std::size_t i = 0; i < masses.size(); ++i)
-    text += fmt::format("{} {} (k = {})", i == 0 ? "" : i + 1 < masses.size() ? "," : " and", percent(masses[i].mean), masses[i].neighbours);
-  return text + fmt::format(" of its kernel mass: that is what a graph of k neighbours would keep. Measured on {}; bars are means, lines the middle nine tenths.",
-                            counted(found.retained.rows.size(), "row"));
+    text += fmt::format("{} {} (k = {})",
+                        i == 0                  ? ""
+                        : i + 1 < masses.size() ? ","
+                                                : " and",
+                        percent(masses[i].mean), masses[i].neighbours);
+  return text + fmt::format(
+                    " of its kernel mass: that is what a graph of k neighbours would keep. Measured on {}; bars are means, lines "
+                    "the middle nine tenths.",
+                    counted(found.retained.rows.size(), "row"));
 }
 
 }  // namespace fd

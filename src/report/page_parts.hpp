@@ -6,10 +6,10 @@
 
 namespace fd::page {
 
-extern const std::string_view frame;    // HTML with places such as {{title}} to be filled
-extern const std::string_view style;    // CSS
-extern const std::string_view library;  // D3
-extern const std::string_view script;   // the page's own
+extern const std::string_view frame;                                  // HTML with places such as {{title}} to be filled
+extern const std::string_view style;                                  // CSS
+extern const std::string_view library;                                // D3
+extern const std::string_view script;                                 // the page's own
 extern const std::string_view style_hash, library_hash, script_hash;  // "sha256-…"
 
 }  // namespace fd::page

@@ -16,52 +16,62 @@ constexpr double next_to_one = 1e-4;  // an eigenvalue so close to 1 separates p
 
 std::string modes_text(const std::vector<std::size_t>& modes) {
   const std::size_t shown = std::min<std::size_t>(modes.size(), 8);
-  return fmt::format("{} {}{}", modes.size() == 1 ? "mode" : "modes", fmt::join(modes.begin(), modes.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+  return fmt::format("{} {}{}", modes.size() == 1 ? "mode" : "modes",
+                     fmt::join(modes.begin(), modes.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
                      shown < modes.size() ? ", …" : "");
 }
 
 void remark_convergence(const Model& model, Remarks& out) {
   if (model.converged) return;
-  out.push_back({"not-converged", Weight::serious, model.outcome.empty() ? "Not all modes are what was asked for." : model.outcome + ".",
-                 "Use only modes whose residual is below the tolerance; else follow the advice in the sentence, or raise --max-passes."});
+  out.push_back(
+      {"not-converged", Weight::serious, model.outcome.empty() ? "Not all modes are what was asked for." : model.outcome + ".",
+       "Use only modes whose residual is below the tolerance; else follow the advice in the sentence, or raise --max-passes."});
 }
 
 void remark_pieces(const Model& model, Remarks& out) {
   const auto near = static_cast<std::size_t>(
       std::count_if(model.eigenvalues.begin(), model.eigenvalues.end(), [](double value) { return value > 1 - next_to_one; }));
   if (near == 0) return;
-  out.push_back({"separate-pieces", Weight::care,
-                 fmt::format("{} within {:g} of 1: the rows fall into about {} pieces that hardly exchange anything, and {} which piece a row is in.",
-                             near == 1 ? "One eigenvalue is" : fmt::format("{} eigenvalues are", near), next_to_one, near + 1,
-                             near == 1 ? "that mode only tells" : "those modes only tell"),
-                 fmt::format("Look at modes {} and on, fit the pieces one by one, or use a smaller --beta if they ought to be connected.", near + 1)});
+  out.push_back(
+      {"separate-pieces", Weight::care,
+       fmt::format("{} within {:g} of 1: the rows fall into about {} pieces that hardly exchange anything, and {} which piece a "
+                   "row is in.",
+                   near == 1 ? "One eigenvalue is" : fmt::format("{} eigenvalues are", near), next_to_one, near + 1,
+                   near == 1 ? "that mode only tells" : "those modes only tell"),
+       fmt::format("Look at modes {} and on, fit the pieces one by one, or use a smaller --beta if they ought to be connected.",
+                   near + 1)});
 }
 
 void remark_support(const Model& model, const Findings& found, Remarks& out) {
   std::vector<std::size_t> localised;
   for (std::size_t j = 0; j < found.supports.size(); ++j)
-    if (found.supports[j].rows < localised_support && static_cast<double>(model.n) > 2 * localised_support) localised.push_back(j + 1);
+    if (found.supports[j].rows<localised_support&& static_cast<double>(model.n)> 2 * localised_support)
+      localised.push_back(j + 1);
   if (localised.empty()) return;
   out.push_back({"localised-modes", Weight::care,
-                 fmt::format("{} {} on fewer than {:g} rows: {} a few points rather than the shape of the data.", modes_text(localised),
-                             localised.size() == 1 ? "lives" : "live", localised_support, localised.size() == 1 ? "it describes" : "they describe"),
+                 fmt::format("{} {} on fewer than {:g} rows: {} a few points rather than the shape of the data.",
+                             modes_text(localised), localised.size() == 1 ? "lives" : "live", localised_support,
+                             localised.size() == 1 ? "it describes" : "they describe"),
                  "See the table of localised modes: are these rows outliers? Leave them out (--trim), or use a smaller --beta."});
 }
 
 void remark_aside(const Model& model, Remarks& out) {
   if (model.aside.empty()) return;
-  out.push_back({"rows-aside", Weight::note,
-                 fmt::format("{} of {} rows took no part in the fit and {} placed by extension afterwards: the others do not resolve them.",
-                             model.aside.size(), model.n, model.aside.size() == 1 ? "was" : "were"),
-                 "See the table of rows set aside. --trim 0 keeps all rows in the fit, mostly at the price of a coarser bandwidth."});
+  out.push_back(
+      {"rows-aside", Weight::note,
+       fmt::format("{} of {} rows took no part in the fit and {} placed by extension afterwards: the others do not resolve them.",
+                   model.aside.size(), model.n, model.aside.size() == 1 ? "was" : "were"),
+       "See the table of rows set aside. --trim 0 keeps all rows in the fit, mostly at the price of a coarser bandwidth."});
 }
 
 void remark_neighbours(const Model& model, const Findings& found, Remarks& out) {
   constexpr double few = 5, most = 0.5;
   if (found.n_eff < few)
-    out.push_back({"few-neighbours", Weight::care,
-                   fmt::format("A point has only about {:.2g} effective neighbours: fine modes follow the accidents of the sample.", found.n_eff),
-                   "Trust the slow modes only, use a smaller --beta, or add points."});
+    out.push_back(
+        {"few-neighbours", Weight::care,
+         fmt::format("A point has only about {:.2g} effective neighbours: fine modes follow the accidents of the sample.",
+                     found.n_eff),
+         "Trust the slow modes only, use a smaller --beta, or add points."});
   if (found.n_eff > most * static_cast<double>(model.n))
     out.push_back({"broad-kernel", Weight::care,
                    fmt::format("A point sees {:.0f} % of all others as neighbours: the map is close to a linear one.",
@@ -74,25 +84,29 @@ void remark_pairs(const Model& model, const Findings& found, Remarks& out) {
   for (std::size_t j = 0; j + 1 < model.modes(); ++j) {
     const double apart = model.eigenvalues[j] - model.eigenvalues[j + 1];
     const double blur = model.residuals.size() == model.modes() ? std::max(model.residuals[j], model.residuals[j + 1]) : 0;
-    if (apart <= std::max(10 * blur, 1e-3 * (1 - model.eigenvalues[j + 1])) && model.eigenvalues[j] > std::max(10 * blur, found.tolerance))
+    if (apart <= std::max(10 * blur, 1e-3 * (1 - model.eigenvalues[j + 1])) &&
+        model.eigenvalues[j] > std::max(10 * blur, found.tolerance))
       pairs.push_back(fmt::format("{} and {}", j + 1, j + 2));
   }
   if (pairs.empty()) return;
   const std::size_t shown = std::min<std::size_t>(pairs.size(), 6);
   out.push_back({"close-eigenvalues", Weight::note,
-                 fmt::format("Modes {}{} have nearly the same eigenvalue: the plane they span is determined, the two directions in it are a choice.",
-                             fmt::join(pairs.begin(), pairs.begin() + static_cast<std::ptrdiff_t>(shown), ", "), shown < pairs.size() ? ", …" : ""),
+                 fmt::format("Modes {}{} have nearly the same eigenvalue: the plane they span is determined, the two directions "
+                             "in it are a choice.",
+                             fmt::join(pairs.begin(), pairs.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+                             shown < pairs.size() ? ", …" : ""),
                  "Use such modes together, and do not compare them one by one between fits."});
 }
 
 void remark_wall(const Model& model, Remarks& out) {
   double wall = 0;
   for (const Probe& probe : model.sweep)
-    if (probe.outcome == "wall" && probe.n == model.n && probe.beta > model.beta && (wall == 0 || probe.beta < wall)) wall = probe.beta;
+    if (probe.outcome == "wall" && probe.n == model.n && probe.beta > model.beta && (wall == 0 || probe.beta < wall))
+      wall = probe.beta;
   if (wall == 0 || wall > 4 * model.beta) return;
   out.push_back({"wall", Weight::note,
-                 fmt::format("Just above, at β = {:.4g}, the spectral gap is lost in {} arithmetic: the rows fall apart there.", wall,
-                             traits(model.precision).name),
+                 fmt::format("Just above, at β = {:.4g}, the spectral gap is lost in {} arithmetic: the rows fall apart there.",
+                             wall, traits(model.precision).name),
                  "If you need a finer bandwidth, try --precision fp64, or see whether a few sparse rows cause it (--trim)."});
 }
 
@@ -108,7 +122,8 @@ std::vector<Remark> remarks_on(const Model& model, const Findings& found) {
   remark_pairs(model, found, out);
   remark_wall(model, out);
   if (model.points.empty())
-    out.push_back({"no-points", Weight::note, "The model was made without its points: what a neighbour graph would keep cannot be measured.",
+    out.push_back({"no-points", Weight::note,
+                   "The model was made without its points: what a neighbour graph would keep cannot be measured.",
                    "Fit without --no-points to have it measured."});
   std::stable_sort(out.begin(), out.end(), [](const Remark& a, const Remark& b) { return a.weight < b.weight; });
   return out;

@@ -49,8 +49,10 @@ std::string remarks_html(const std::vector<Remark>& remarks) {
   if (remarks.empty()) return "<p>None.</p>";
   std::string html = "<ul class=\"remarks\">\n";
   for (const Remark& remark : remarks)
-    html += fmt::format("<li class=\"{0}\" id=\"{1}\"><strong>{0}: <code>{1}</code></strong> {2} <span class=\"action\">What to do: {3}</span></li>\n",
-                        name(remark.weight), escaped(remark.name), escaped(remark.sentence), escaped(remark.action));
+    html += fmt::format(
+        "<li class=\"{0}\" id=\"{1}\"><strong>{0}: <code>{1}</code></strong> {2} <span class=\"action\">What to do: "
+        "{3}</span></li>\n",
+        name(remark.weight), escaped(remark.name), escaped(remark.sentence), escaped(remark.action));
   return html + "</ul>";
 }
 
@@ -86,7 +88,9 @@ std::string columns_html(const std::vector<Column>& columns, const std::vector<s
 
 std::string sample_html(const Model& model, std::size_t shown) {
   if (shown == model.n) return {};
-  return fmt::format("<p class=\"sample\">The map shows a random sample of {} of the {} rows; every other figure is of all rows.</p>", shown, model.n);
+  return fmt::format(
+      "<p class=\"sample\">The map shows a random sample of {} of the {} rows; every other figure is of all rows.</p>", shown,
+      model.n);
 }
 
 std::string title_of(const Model& model, const ReportOptions& options) {
@@ -105,7 +109,8 @@ std::string policy() {
 }
 
 void check(const Model& model, const ReportOptions& options) {
-  if (model.psi.rows() != model.n || model.psi.columns() != model.modes() || model.q.size() != model.n || model.d.size() != model.n)
+  if (model.psi.rows() != model.n || model.psi.columns() != model.modes() || model.q.size() != model.n ||
+      model.d.size() != model.n)
     throw Error(Failure::misuse, "a report needs the whole model, and this one has no arrays", "load it with its arrays");
   if (model.n == 0 || model.modes() == 0) throw Error(Failure::misuse, "a model without rows or modes has nothing to show");
   if (!model.names.empty() && model.names.size() != model.n)

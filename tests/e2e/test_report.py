@@ -99,3 +99,11 @@ def test_a_page_is_replaced_whole_or_not_at_all(program, model):
     (program.folder / "short.csv").write_text("a\n")
     program("report", "model.h5", "--color", "short.csv", "-o", "r.html", status=2)
     assert (program.folder / "r.html").read_bytes() == before
+
+
+def test_what_was_forecast_is_kept(program):
+    np.save(program.folder / "many.npy", np.random.default_rng(4).normal(size=(8192, 2)).astype(np.float32))
+    program("fit", "many.npy", "--beta", "1", "-k", "2", "-o", "many.h5", "--report", "many.html")
+    document, info = document_of(program.folder / "many.html"), json.loads(program("info", "many.h5", "--json").stdout)
+    assert info["forecast_seconds"] > 0 and info["forecast_passes"] > 0
+    assert document["forecast_seconds"] == info["forecast_seconds"] and document["forecast_passes"] == info["forecast_passes"]

@@ -168,7 +168,7 @@ def test_plots_export(page, plot):
     name = page("return document.getElementById(arguments[0]).dataset.name", plot)
     page.click(f"#{plot} .exports button:nth-child(1)")
     svg = page.downloaded(name + ".svg").decode()
-    assert svg.startswith("<svg") and "<text" in svg and "var(--" not in svg
+    assert svg.startswith("<svg") and "<text" in svg and 'font-size="12px"' in svg and "class=" not in svg  # styles are in the elements
     assert ("<image" in svg) == plot.startswith("map")
     page.click(f"#{plot} .exports button:nth-child(2)")
     png = page.downloaded(name + ".png")
@@ -217,6 +217,9 @@ def test_no_width_scrolls_sideways(browser, roll, width):
         browser.open(roll / "labelled.html", width=max(width, 500))
         assert browser("return document.documentElement.scrollWidth") <= width
         assert browser("return [...document.querySelectorAll('figure.plot')].every(f => f.clientWidth > 200)")
+        # The legend is whole and inside: the rung and the three terms.
+        outside = browser("const box = document.querySelector('#plot-flow').getBoundingClientRect(); return [...document.querySelectorAll('#plot-flow .entry')].map(e => e.getBoundingClientRect()).map(b => b.left < box.left || b.right > box.right || b.top < box.top)")
+        assert outside == [False] * 4
         assert browser.complaints() == []
     finally:
         browser.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

@@ -85,6 +85,7 @@ def whole(program, folder, name, x, options):
     if report is None and Path(model).exists():
         fitted = ["--points", points] if "--no-points" in options else []
         report = run(program, "info", model, "--json") or run(program, "transform", model, points, "-o", out, "--time", "2", *fitted)
+        report = report or run(program, "report", model, "-o", f"{folder}/{name}.html", "--color", points)
     return report or run(program, "info", points) or run(program, "estimate", points, "-k", "3")
 
 

@@ -65,6 +65,8 @@ Model sample(bool wide = false) {
   model.columns = 600;
   model.seconds = 1.25;
   model.peak_rss_bytes = 123456789;
+  model.forecast_seconds = 2.5;
+  model.forecast_passes = 31;
   return model;
 }
 
@@ -100,6 +102,8 @@ void expect_equal(const Model& a, const Model& b, bool with_arrays = true) {
   EXPECT_EQ(a.columns, b.columns);
   EXPECT_EQ(a.seconds, b.seconds);
   EXPECT_EQ(a.peak_rss_bytes, b.peak_rss_bytes);
+  EXPECT_EQ(a.forecast_seconds, b.forecast_seconds);
+  EXPECT_EQ(a.forecast_passes, b.forecast_passes);
   ASSERT_EQ(a.sweep.size(), b.sweep.size());
   for (std::size_t i = 0; i < a.sweep.size(); ++i) {
     const Probe &p = a.sweep[i], &q = b.sweep[i];

@@ -112,7 +112,7 @@ TEST(ModeCount, FindsTheLargestFallOfTheTimeScale) {
   EXPECT_FALSE(even.clear);
   EXPECT_EQ(kept({0.5}).modes, 1u);
   EXPECT_EQ(kept({}).modes, 0u);
-  EXPECT_EQ(kept({1.0, 1.0, 0.5}).modes, 2u);   // pieces: the fall past them is infinite
+  EXPECT_EQ(kept({1.0, 1.0, 0.5}).modes, 2u);         // pieces: the fall past them is infinite
   EXPECT_EQ(kept({0.9, 0.3, 0.0, -1e-9}).modes, 1u);  // noise is not compared with
   const double nan = std::numeric_limits<double>::quiet_NaN();
   EXPECT_FALSE(kept({nan, nan}).clear);

@@ -50,17 +50,18 @@ function chart(id, spec) {
   });
 
   self.layout = function () {
-    var width = Math.max(260, figure.clientWidth), height = spec.height || 300;
+    var width = Math.max(260, figure.clientWidth);
     self.width = width - margin.left - margin.right;
-    self.height = height - margin.top - margin.bottom;
-    svg.attr("viewBox", "0 0 " + width + " " + height);
+    self.height = (spec.height || 300) - margin.top - margin.bottom;
     svg.selectAll("*").remove();
+    var legend = placeLegend(svg, spec.legend ? spec.legend() : [], self.width), top = margin.top + legend.height;
+    svg.attr("viewBox", "0 0 " + width + " " + (self.height + top + margin.bottom));
     self.x.range([0, self.width]);
     self.y.range([self.height, 0]);
     zoom.x(self.x);
     var clip = "clip-" + id;
     svg.append("defs").append("clipPath").attr("id", clip).append("rect").attr("width", self.width).attr("height", self.height);
-    var frame = svg.append("g").attr("transform", "translate(" + margin.left + "," + margin.top + ")").call(zoom).on("dblclick.zoom", null);
+    var frame = svg.append("g").attr("transform", "translate(" + margin.left + "," + top + ")").call(zoom).on("dblclick.zoom", null);
     guardWheel(frame, figure);
     frame.append("rect").attr("class", "catch").attr("width", self.width).attr("height", self.height);
     parts = {
@@ -70,8 +71,8 @@ function chart(id, spec) {
       layer: frame.append("g").attr("clip-path", "url(#" + clip + ")")
     };
     frame.append("text").attr("class", "label").attr("x", self.width / 2).attr("y", self.height + 36).attr("text-anchor", "middle").text(spec.x.label);
-    frame.append("text").attr("class", "label").attr("x", -margin.left + 8).attr("y", -8).text(spec.y.label);
-    if (spec.legend) legendLine(frame, spec.legend(), self.width);
+    frame.append("text").attr("class", "label").attr("x", -margin.left + 8).attr("y", -8 - legend.height).text(spec.y.label);
+    drawLegend(frame, legend);
     self.redraw();
   };
 
@@ -104,17 +105,36 @@ function chart(id, spec) {
   return self;
 }
 
-// Entries {colour, text, dash} above the plot, right to left, as far as there is room.
-function legendLine(frame, entries, width) {
-  var at = width - 84;  // left of the buttons
-  entries.slice().reverse().forEach(function (entry) {
-    var item = frame.append("g");
-    item.append("line").attr("x1", 0).attr("x2", 18).attr("y1", -4).attr("y2", -4).attr("stroke", entry.colour).attr("stroke-width", 2.5).attr("stroke-dasharray", entry.dash || null);
-    var text = item.append("text").attr("x", 22).text(entry.text), wide = 22 + text.node().getComputedTextLength();
-    at -= wide;
-    if (at < 90) item.remove();
-    item.attr("transform", "translate(" + at + ",-8)");
-    at -= 14;
+// Entries {colour, text, dash} above the plot: beside the label where there is room between it and the buttons, else in lines of their own.
+function placeLegend(svg, entries, width) {
+  var label = 100, buttons = 84, line = 16, gap = 14;
+  var items = entries.map(function (entry) {
+    var text = svg.append("text").text(entry.text), wide = 22 + text.node().getComputedTextLength();
+    text.remove();
+    return {entry: entry, wide: wide};
+  });
+  var all = d3.sum(items, function (item) { return item.wide + gap; }) - gap;
+  if (all <= width - label - buttons) {
+    var at = width - buttons - all;
+    items.forEach(function (item) { item.x = at; item.y = -8; at += item.wide + gap; });
+    return {items: items, height: 0};
+  }
+  var x = 0, row = 0;
+  items.forEach(function (item) {
+    if (x > 0 && x + item.wide > width) { x = 0; ++row; }
+    item.x = x;
+    item.y = row * line;
+    x += item.wide + gap;
+  });
+  items.forEach(function (item) { item.y -= 8 + row * line; });
+  return {items: items, height: (row + 1) * line};
+}
+
+function drawLegend(frame, legend) {
+  legend.items.forEach(function (item) {
+    var mark = frame.append("g").attr("class", "entry").attr("transform", "translate(" + item.x + "," + item.y + ")");
+    mark.append("line").attr("x2", 18).attr("y1", -4).attr("y2", -4).attr("stroke", item.entry.colour).attr("stroke-width", 2.5).attr("stroke-dasharray", item.entry.dash || null);
+    mark.append("text").attr("x", 22).text(item.entry.text);
   });
 }
 

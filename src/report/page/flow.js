@@ -8,9 +8,9 @@ var rungs = d3.nest().key(function (p) { return p.n; }).entries(report.sweep)
   .map(function (entry) { return {n: +entry.key, probes: entry.values.slice().sort(function (a, b) { return a.beta - b.beta; })}; })
   .sort(function (a, b) { return a.n - b.n; });
 
-// Probes of a rung with as many rows set aside are one curve: setting rows aside is a jump.
+// Probes of a rung with all rows are one curve, those with rows set aside another: setting rows aside is a jump.
 function curves(rung) {
-  return d3.nest().key(function (p) { return p.aside; }).entries(rung.probes).map(function (entry) { return entry.values; });
+  return d3.nest().key(function (p) { return p.aside > 0; }).entries(rung.probes).map(function (entry) { return entry.values; });
 }
 
 // Small rungs pale, the largest in the accent.

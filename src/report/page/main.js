@@ -22,7 +22,7 @@ function colourByNumber(col) {
   VIRIDIS.forEach(function (colour, k) { gradient.append("stop").attr("offset", k / (VIRIDIS.length - 1)).attr("stop-color", colour); });
   svg.append("rect").attr("x", 20).attr("width", width).attr("height", 12).attr("fill", "url(#ramp)");
   svg.append("g").attr("transform", "translate(20,13)").call(d3.svg.axis().scale(d3.scale.linear().domain([low, high]).range([0, width])).ticks(5).tickSize(4).tickFormat(short));
-  legend.append("span").text(col.name + (sorted.length < report.shown ? " (grey: missing)" : ""));
+  legend.append("span").text(col.name + (col.kind === "mode" ? " (ψ)" : "") + (sorted.length < report.shown ? " (grey: missing)" : ""));
 }
 
 function colourByWord(col) {
