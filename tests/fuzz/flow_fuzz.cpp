@@ -79,6 +79,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (step.kind == Step::Kind::probe) {
       require(history.size() < rules.most_probes, "an end");
       if (upwards) require(history.empty() || step.beta > history.front().beta, "a sweep upwards");
+      // A bandwidth gives one outcome, and a search ends where it is asked for one again (fit/bandwidth_search.cpp).
+      for (const Probe& probe : history)
+        if (probe.beta == step.beta) return 0;
       history.push_back(probe_at(step.beta, bytes, rules));
       continue;
     }
