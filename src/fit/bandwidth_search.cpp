@@ -152,18 +152,31 @@ class Search {
       // what counts is what a solve shows: modes of a probe need not have found their rows
       Solution solution = current_->solve(step.beta);
       record(solution.probe);
-      const Probe probe = solution.probe;
-      if (probe.aside > 0 && with_groups++ < 2 && current_->keep_groups_aside(solution.d, step.beta)) {
+      const auto admissible = [&] { return solution.probe.outcome == "resolved" && !flow::too_localised(solution.probe, rules); };
+      const auto more_groups = [&] {
+        const std::size_t more = may_admit() && (held_down(step) || !admissible()) ? groups(solution) : 0;
+        return rules.potential.components + more <= most_components() ? more : 0;
+      };
+      for (int smaller = 0; smaller < 4 && most_return < 1 && more_groups() == 0 && flow::too_localised(solution.probe, rules);
+           ++smaller) {
+        step.beta *= 0.8;
+        step.boundary = "localised";
+        step.reason = fmt::format("beyond beta = {:.3g} too many modes sit on a few rows", step.beta);
+        solution = current_->solve(step.beta);
+        record(solution.probe);
+      }
+      if (solution.probe.aside > 0 && with_groups++ < 2 && current_->keep_groups_aside(solution.d, step.beta)) {
         admit(1, rules);  // these rows may not be set aside: another search
         anew = true;
         continue;
       }
-      if (probe.outcome != "resolved" || flow::too_localised(probe, rules)) return found;
-      if (step.kind == Step::Kind::accept && (!found || step.beta > worth_it * found->beta)) found = step;
-      else return found;
-      const std::size_t more = may_admit() && held_down(step) ? groups(solution) : 0;
-      solved_ = Solved{rules.potential.components, most_return, std::move(solution)};
-      if (more == 0 || rules.potential.components + more > most_components()) return found;
+      const std::size_t more = more_groups();
+      if (admissible()) {
+        if (step.kind != Step::Kind::accept || (found && !(step.beta > worth_it * found->beta))) return found;
+        found = step;
+        solved_ = Solved{rules.potential.components, most_return, std::move(solution)};
+      }
+      if (more == 0) return found;
       admit(more, rules);
       current_->keep_groups(rules.potential.components - 1);
       anew = true;
@@ -222,10 +235,13 @@ class Search {
     solution = solve(step.beta, rules);
   }
 
-  // A solve, unless it was made when rows were set aside.
+  // Whether a solve was made when rows were set aside, and found admissible; it is not made again.
+  bool is_solved(double beta, const FlowRules& rules) const {
+    return solved_ && solved_->solution.probe.beta == beta && solved_->components == rules.potential.components &&
+           solved_->most_return == most_return_;
+  }
   Solution solve(double beta, const FlowRules& rules) {
-    if (solved_ && solved_->solution.probe.beta == beta && solved_->components == rules.potential.components &&
-        solved_->most_return == most_return_) {
+    if (is_solved(beta, rules)) {
       Solution solution = std::move(solved_->solution);
       solved_.reset();
       return solution;
@@ -301,11 +317,18 @@ class Search {
   // The accepted bandwidth, solved tightly. The solve is a probe too, and a better one than those on the way: where it shows that
   // the bandwidth is not admissible after all, the search goes on.
   FinalSolution finish(Step step, FlowRules rules) {
+    bool settled = most_return_ < 1 && is_solved(step.beta, rules);
     Solution solution = solve(step.beta, rules);
     admit_groups(solution, rules);
     record(solution.probe);
+    // rows that the probes did not see may be all that is wrong
+    if (!settled && step.kind == Step::Kind::accept &&
+        (solution.probe.outcome != "resolved" || flow::too_localised(solution.probe, rules))) {
+      rules.beta_start = step.beta;
+      settled = resolved_with_rows_aside(solution, rules);
+    }
     search_again_with_groups(solution, step, rules);
-    for (int attempt = 0; attempt < 4 && step.kind == Step::Kind::accept; ++attempt) {
+    for (int attempt = 0; attempt < 4 && step.kind == Step::Kind::accept && !settled; ++attempt) {
       const Step next = decide(history_, rules);
       if (next.kind != Step::Kind::probe && next.beta == step.beta) break;
       step = next.kind == Step::Kind::probe ? descend(rules) : next;

@@ -75,7 +75,7 @@ std::size_t trimmed_rows(const std::optional<double>& trim, std::size_t rows) {
 
 std::vector<std::string> taken_otherwise(const Options& o, std::size_t rows) {
   const std::size_t kept = rows - trimmed_rows(o.trim, rows);
-  const SolverPlan plan = plan_solver(o.modes, kept, sizeof(float), 0, o.block, o.basis);
+  const SolverPlan plan = plan_solver(o.modes, kept, sizeof(float), o.block, o.basis);
   std::vector<std::string> lines;
   if (o.block > 0 && plan.block > o.block)
     lines.push_back(

@@ -11,9 +11,9 @@
 
 namespace fd {
 
-// Sets summary.basis where all rows lie in a subspace of at most four fifths of the columns, to a millionth of their extent (a billionth for
-// fp64): beta times the squared distance that is lost is then far below the precision. Looked for where it pays: from 24 columns on, and from
-// 128 on only where there are so many rows that looking is cheap. A function of the table and the precision alone.
+// Sets summary.basis where all rows lie, to rounding in fp64, in a subspace of at most four fifths of the columns in every direction of which they
+// clearly differ. Looked for where it pays and no digit is lost: not in fp64, from 24 columns on, and from 128 on only where there are so many
+// rows that looking is cheap. A function of the table and the precision alone.
 void reduce_to_rank(PointSource& source, PointSummary& summary, const std::vector<Precision>& precision, std::uint64_t seed);
 
 }  // namespace fd

@@ -33,8 +33,8 @@ std::vector<std::size_t> far_groups(Backend& backend, const Points& all, PointSo
   // A member sees half of the others of a smallest group, and a tenth of that of the rest.
   const double enough = 0.5 * static_cast<double>(least - 1), little = 0.1;
   std::vector<char> member(rows.size(), 0);
-  constexpr double step = 4;
-  constexpr int most_steps = 12;
+  constexpr double step = 2;
+  constexpr int most_steps = 24;
   for (int s = 0; s < most_steps; ++s, beta /= step) {
     const std::vector<double> own = seen(backend, beta, *points, *points, ones, watch),
                               others = seen(backend, beta, *points, all, rest, watch);

@@ -73,7 +73,6 @@ Model fit_all_rows(PointSource& source, const Options& wishes) {
   if (const std::string dwarfing = describe_dwarfing(summary, !options.beta); !dwarfing.empty()) watch.note(dwarfing);
   auto backend =
       make_backend({options.backend, options.isa, options.threads, keep_bytes(summary.rows, summary.coordinates(), options)});
-  options.memory_bytes = memory_budget(options);
   std::optional<Forecast> expected;
   if (summary.rows >= worth_forecasting) {
     const FitForecast forecast = forecast_fit(*backend, source, summary, options);
@@ -112,7 +111,7 @@ Model fit_all_rows(PointSource& source, const Options& wishes) {
        {final.verdict, describe_residuals(model, options, outcome), describe_small(model, options),
         describe_aside(model, final.gain), localised, dropped, pieces, describe_dwarfing(summary, !options.beta, model.aside)})
     if (!part.empty()) model.outcome += (model.outcome.empty() ? "" : "; ") + part;
-  model.converged = outcome == SolverOutcome::converged && final.admissible && trustworthy(model);
+  model.converged = outcome == SolverOutcome::converged && final.admissible && trustworthy(model, options);
   final.rung.reset();
   const bool aside = !model.aside.empty();
   if (options.keep_points || aside)

@@ -30,8 +30,7 @@ bool keeps_doubles(const Options& options) {
 }
 
 SolverPlan plan_of(std::size_t rows, const Options& options) {
-  return plan_solver(options.modes, rows, keeps_doubles(options) ? 8 : 4, memory_budget(options) / 2, options.block,
-                     options.basis);
+  return plan_solver(options.modes, rows, keeps_doubles(options) ? 8 : 4, options.block, options.basis);
 }
 
 // Points that do not exist: normal, made where they are read.
@@ -91,7 +90,8 @@ std::string memory_complaint(std::size_t rows, std::size_t dimension, const Opti
 
 void require_memory(std::size_t rows, std::size_t dimension, const Options& options) {
   if (const std::string complaint = memory_complaint(rows, dimension, options); !complaint.empty())
-    throw Error(Failure::memory, complaint, "use fewer rows, columns or modes; a larger `memory_bytes` tries all the same");
+    throw Error(Failure::memory, complaint,
+                "use fewer rows, columns or modes, or a smaller `basis`; a larger `memory_bytes` tries all the same");
 }
 
 std::size_t carried_beyond(std::size_t modes, std::size_t least) { return (modes + 1 + least + 7) / 8 * 8 - modes - 1; }

@@ -70,7 +70,7 @@ class FitForecast {
 // Measures on a sample of the points.
 FitForecast forecast_fit(Backend& backend, PointSource& points, const PointSummary& summary, const Options& options);
 
-// Of a fit at its peak, within its budget as far as it goes: the basis gives way, the points and the modes do not. Without what is kept of
+// Of a fit at its peak, whatever its budget. Without what is kept of
 // the kernel, which takes what is left of the budget, or of half of the free memory.
 double fit_memory_bytes(std::size_t rows, std::size_t dimension, const Options& options);
 std::size_t keep_bytes(std::size_t rows, std::size_t dimension, const Options& options);

@@ -24,8 +24,9 @@ std::size_t ones(const Model& model) {
 
 }  // namespace
 
-bool trustworthy(const Model& model) {
-  return ones(model) < model.modes() && model.perron_residual <= traits(model.precision).row_error;
+bool trustworthy(const Model& model, const Options& options) {
+  const bool something = !model.eigenvalues.empty() && std::abs(model.eigenvalues.front()) > options.tolerance;
+  return something && ones(model) < model.modes() && model.perron_residual <= traits(model.precision).row_error;
 }
 
 std::string describe_residuals(const Model& model, const Options& options, SolverOutcome outcome) {

@@ -15,9 +15,9 @@
 
 namespace fd {
 
-// Whether the pairs are what was asked for, residuals apart: not all of them an arbitrary choice among copies of 1, and of a kernel whose
-// arithmetic kept its promise.
-bool trustworthy(const Model& model);
+// Whether the pairs are what was asked for, residuals apart: not all of them an arbitrary choice among copies of 1 or within the tolerance of
+// zero, and of a kernel whose arithmetic kept its promise.
+bool trustworthy(const Model& model, const Options& options);
 
 // How many residuals reached the tolerance, how many pairs there are, and what kept the others from it.
 std::string describe_residuals(const Model& model, const Options& options, SolverOutcome outcome);

@@ -99,10 +99,4 @@ std::uint64_t available_memory_bytes() {
   return std::max<std::uint64_t>(1, std::min({machine, group, address_space_left()}));
 }
 
-std::size_t memory_budget(const Options& options) {
-  if (options.memory_bytes.value_or(0) > 0) return *options.memory_bytes;
-  const std::uint64_t free = available_memory_bytes();
-  return free > 0 ? static_cast<std::size_t>(0.8 * static_cast<double>(free)) : std::size_t{8} << 30;
-}
-
 }  // namespace fd

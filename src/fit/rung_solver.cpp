@@ -99,8 +99,7 @@ RungSolver::Solved RungSolver::run(double beta, Purpose purpose) {
   }
 
   const bool wide = traits(precision()).wide_panels;
-  const SolverPlan plan =
-      plan_solver(options.modes, size(), wide ? 8 : 4, options.memory_bytes.value_or(0) / 2, options.block, options.basis);
+  const SolverPlan plan = plan_solver(options.modes, size(), wide ? 8 : 4, options.block, options.basis);
   SolverOptions solver;
   solver.modes = options.modes;
   solver.carry = carried_beyond(options.modes);
@@ -219,7 +218,7 @@ bool RungSolver::keep_groups(std::size_t modes) {
     for (const double value : mode) most = std::max(most, std::abs(value - *middle));
     const auto member = [&](double value) { return std::abs(value - *middle) > 0.5 * most; };
     const auto members = static_cast<std::size_t>(std::count_if(mode.begin(), mode.end(), member));
-    if (members < static_cast<std::size_t>(localised_rows) || members > most_rows_aside()) continue;
+    if (members < static_cast<std::size_t>(localised_rows) || 10 * members > size()) continue;
     for (std::size_t i = 0; i < size(); ++i) {
       if (!member(mode[i])) continue;
       aside = aside || weight[i] == 0;

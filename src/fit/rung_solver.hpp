@@ -52,8 +52,8 @@ class RungSolver {
   void set_aside_above(double most_return) { most_return_ = most_return; }
 
   // Rows of small groups far from all others are not set aside: members of a group are where one of the `modes` leading modes of the last
-  // solve, which are next to constant on components, differs from its median by more than half of the most it does. A group that could not
-  // be set aside as a whole needs no keeping. Returns whether any of them had been set aside.
+  // solve, which are next to constant on components, differs from its median by more than half of the most it does. One of more than
+  // a tenth of the rows is no small group. Returns whether any of them had been set aside.
   bool keep_groups(std::size_t modes);
   // The same for groups that were set aside as a whole, in a solve with these degrees at beta. Returns whether there were any.
   bool keep_groups_aside(const std::vector<double>& degree, double beta);

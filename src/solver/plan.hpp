@@ -1,4 +1,5 @@
-// How wide a block and how large a basis: from the number of modes, the number of rows and the memory there is.
+// How wide a block and how large a basis: from the number of modes and of rows, and from nothing else: they decide the bits
+// of a result.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +12,8 @@ struct SolverPlan {
 };
 
 // A pass costs nearly the same for 1 as for 16 vectors, so passes are what is saved: wide blocks, and a basis that seldom needs a
-// restart; less of it where `memory_bytes` (of the basis and its image) would not hold it. Wishes of zero mean "choose".
-SolverPlan plan_solver(std::size_t modes, std::size_t rows, std::size_t bytes_per_value, std::size_t memory_bytes,
-                       std::size_t wished_block, std::size_t wished_basis);
+// restart. Wishes of zero mean "choose".
+SolverPlan plan_solver(std::size_t modes, std::size_t rows, std::size_t bytes_per_value, std::size_t wished_block,
+                       std::size_t wished_basis);
 
 }  // namespace fd

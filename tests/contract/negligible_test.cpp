@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numbers>
 #include <vector>
 
 #include "contract/every_backend.hpp"
@@ -66,6 +67,24 @@ TEST_P(Negligible, RowsLoseNoMoreThanWasAllowed) {
           }
         }
     }
+}
+
+// Far from the origin the centres of panels are rounded by more than the points of neighbouring panels are apart.
+TEST_P(Negligible, NothingIsLeftOutForTheRoundingOfItsPlace) {
+  const double step = 1.05, beta = step * step / (2 * std::numbers::log2e);
+  const std::size_t columns = 17, rows = 240;
+  std::vector<double> place;
+  for (double c = std::floor(16777216 / step) + 2; place.size() < columns; ++c)
+    if (static_cast<double>(static_cast<float>(step * (c + 1)) - static_cast<float>(step * c)) > 1.5 * step) place.push_back(c);
+  const Dataset data = table_of(4 * rows, columns, [&](std::size_t i, std::size_t c) {
+    return (i / rows < 2 ? 1.0 : -1.0) * (place[c] + static_cast<double>(i / rows % 2));
+  });
+  const auto backend = GetParam().make(1);
+  ViewSource source(PointsView(data.x.data(), data.rows, data.dimension));
+  const auto points = backend->load(source, GetParam().precision);
+  const double entry = std::exp(-beta * static_cast<double>(columns)), expected = static_cast<double>(rows) * (1 + entry) - 1;
+  const auto found = sums(*backend, *points, beta, true, 1e-9);
+  for (std::size_t i = 0; i < data.rows; ++i) EXPECT_NEAR(found[2 * i], expected, 1e-5 * expected) << i;
 }
 
 INSTANTIATE_TEST_SUITE_P(Everywhere, Negligible, testing::ValuesIn(every_backend({Precision::fp32, Precision::fp64})),

@@ -135,6 +135,14 @@ INSTANTIATE_TEST_SUITE_P(Groups, RareGroup,
                                               info.param.modes);
                          });
 
+// At the bandwidth that a group holds the others down to, its own modes are localised too: it is admitted all the same.
+TEST(Aside, AGroupOfASmallTableIsAdmitted) {
+  const Model model = fitted(sheet_with_group(1000, 20), 16);
+  EXPECT_TRUE(model.converged) << model.outcome;
+  EXPECT_EQ(model.aside, std::vector<std::size_t>{1020}) << model.outcome;
+  EXPECT_GT(model.beta, 5) << model.outcome;
+}
+
 // Modes on a few rows are left out, and those that come next are what a longer list of modes holds too.
 TEST(DropLocalised, ReturnsTheLeadingModesOnManyRows) {
   const Dataset data = sheets(1500);

@@ -36,9 +36,9 @@ double squared_distance(const std::vector<double>& rows, std::size_t columns, st
 }
 
 TEST(ExactRank, DistancesStay) {
-  for (const Precision precision : {Precision::fp32, Precision::fp64}) {
+  {
     const Dataset data = combined(400, 60, 7);
-    const PointSummary summary = reduced(data, precision);
+    const PointSummary summary = reduced(data);
     ASSERT_EQ(summary.coordinates(), 7u);
     ViewSource source(PointsView(data.x.data(), data.rows, data.dimension));
     CentredSource turned(source, summary);
@@ -65,6 +65,17 @@ TEST(ExactRank, NothingIsDoneWhereItWouldLoseOrNotPay) {
   EXPECT_TRUE(reduced(gaussian(400, 60)).basis.empty());
   EXPECT_TRUE(reduced(combined(400, 20, 7)).basis.empty());
   EXPECT_TRUE(reduced(combined(90, 60, 7)).basis.empty());
+  EXPECT_TRUE(reduced(combined(400, 60, 7), Precision::fp64).basis.empty());
+}
+
+// Clusters far apart, whose own extent is a millionth or less of the distance: a fine kernel sees nothing else.
+TEST(ExactRank, StructureMuchFinerThanTheExtentStays) {
+  for (const double apart : {1e4, 1e6, 1e8}) {
+    const Dataset data = table_of(400, 30, [&](std::size_t i, std::size_t c) {
+      return (c < 20 ? 0.3 : 1e-7 * apart) * normal_at(5, 0, i, c) + (c == 0 && i % 2 == 1 ? apart : 0.0);
+    });
+    EXPECT_TRUE(reduced(data).basis.empty()) << apart;
+  }
 }
 
 TEST(ExactRank, AFitIsThatOfTheColumnsThemselves) {

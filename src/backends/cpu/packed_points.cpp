@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <type_traits>
 
 #include <flashdiffusion/error.hpp>
@@ -126,6 +127,7 @@ void CpuPoints<T>::pack(double reference, bool local, Team& team) const {
   to.exact_centre = centre_.data();
   to.first_row = first_row_.data();
   to.radius.at_least(panels_);
+  to.centre_error.at_least(panels_);
   const double scale = to.scale = Gaussian::point_scale(reference);
   team.run(panels_, [&](std::size_t p, int) {
     const double* from = offset_.data() + p * dimension_ * panel_rows;
@@ -150,7 +152,9 @@ void CpuPoints<T>::pack(double reference, bool local, Team& team) const {
       }
       to.centre[p * dimension_ + c] = static_cast<T>(scale * centre[c]);
     }
-    double widest = 0;
+    double widest = 0, far = 0;
+    for (std::size_t c = 0; c < dimension_; ++c) far += std::pow(scale * centre[c], 2);
+    to.centre_error[p] = static_cast<T>(std::sqrt(far)) * std::numeric_limits<T>::epsilon();
     for (std::size_t r = 0; r < panel_rows; ++r) {
       if (local) to.half[p * panel_rows + r] = static_cast<T>(-0.5 * square[r]);
       to.square[p * panel_rows + r] = square[r];

@@ -43,7 +43,8 @@ struct PackedPoints {
   const double* exact_centre =
       nullptr;  // [panel][dimension], before scaling: the difference of two is exact, far from the origin too
   double scale = 1;
-  AlignedBuffer<T> radius;  // [panel]: of a ball around the centre
+  AlignedBuffer<T> radius;        // [panel]: of a ball around the centre
+  AlignedBuffer<T> centre_error;  // [panel]: what rounding may have moved the centre by, which far from the origin is much
   const T* panel(std::size_t p) const { return x.data() + p * dimension * panel_rows; }
   const T* low_panel(std::size_t p) const { return low.data() + p * dimension * panel_rows; }
 };

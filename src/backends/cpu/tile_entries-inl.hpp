@@ -194,7 +194,8 @@ bool negligible(const Pass<T>& pass, std::size_t p, std::size_t q) {
   const PackedPoints<T>&x = *pass.x, &z = *pass.z;
   if (x.coding.numbers != Numbers::floats) return false;
   const T squared = squared_distance(x.centre.data() + p * x.dimension, z.centre.data() + q * x.dimension, x.dimension);
-  const T apart = std::sqrt(squared) * static_cast<T>(1 - 1e-4) - (x.radius[p] + z.radius[q]);
+  const T apart =
+      std::sqrt(squared) * static_cast<T>(1 - 1e-4) - (x.radius[p] + z.radius[q]) - (x.centre_error[p] + z.centre_error[q]);
   return apart > 0 && apart * apart * static_cast<T>(-0.5 * x.multiple) < static_cast<T>(pass.least_exponent);
 }
 
