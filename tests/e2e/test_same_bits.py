@@ -60,7 +60,7 @@ def numbers(path):
 def fitted(program, modes, threads):
     """Numbers and exit status (1: not what was asked for, which must be so in every run)."""
     command = [program.path, "fit", "points.npy", "-k", str(modes), "--threads", str(threads), "-o", "model.h5"]
-    result = subprocess.run(command, cwd=program.folder, capture_output=True, text=True, timeout=120)
+    result = subprocess.run(command, cwd=program.folder, capture_output=True, text=True, timeout=600)
     assert result.returncode in (0, 1), result.stderr
     return {**numbers(program.folder / "model.h5"), "exit status": result.returncode}
 

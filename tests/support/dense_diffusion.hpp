@@ -67,25 +67,25 @@ inline DenseDiffusion dense_diffusion(const Dataset& data, double beta, double a
 }
 
 // The largest nontrivial eigenvalues from below, where all of them would take minutes: Ritz values of a Krylov space of `depth` random
-// blocks, each orthogonalised twice against all before it. As many as a block has.
+// blocks. As many as a block has. A few distinct rows leave later blocks nothing but noise, so the whole is made orthonormal once more at the
+// end: of whatever it spans, Ritz values are bounds.
 inline Eigen::VectorXd krylov_values(const DenseDiffusion& dense, Eigen::Index block, Eigen::Index depth) {
-  const Eigen::Index n = dense.q.size();
-  Eigen::MatrixXd basis(n, 1 + block * depth), image(n, basis.cols()), fresh(n, block);
+  const auto orthonormal = [](const Eigen::MatrixXd& a) {
+    return Eigen::MatrixXd(Eigen::HouseholderQR<Eigen::MatrixXd>(a).householderQ() *
+                           Eigen::MatrixXd::Identity(a.rows(), a.cols()));
+  };
+  const Eigen::Index n = dense.q.size(), space = block * depth;
+  Eigen::MatrixXd basis(n, 1 + space), fresh(n, block);
   basis.col(0) = dense.d.cwiseSqrt().normalized();
-  image.col(0) = dense.symmetric * basis.col(0);
   const Random random(2, 71);
   for (Eigen::Index i = 0; i < fresh.size(); ++i) fresh.data()[i] = random.normal(static_cast<std::uint64_t>(i));
   for (Eigen::Index known = 1; known < basis.cols(); known += block) {
-    for (int round = 0; round < 2; ++round) {
-      fresh -= basis.leftCols(known) * (basis.leftCols(known).transpose() * fresh);
-      fresh = Eigen::HouseholderQR<Eigen::MatrixXd>(fresh).householderQ() * Eigen::MatrixXd::Identity(n, block);
-    }
-    basis.middleCols(known, block) = fresh;
+    fresh -= basis.leftCols(known) * (basis.leftCols(known).transpose() * fresh);
+    basis.middleCols(known, block) = orthonormal(fresh);
     fresh = dense.symmetric * basis.middleCols(known, block);
-    image.middleCols(known, block) = fresh;
   }
-  const Eigen::Index space = basis.cols() - 1;
-  const Eigen::MatrixXd projected = basis.rightCols(space).transpose() * image.rightCols(space);
+  const Eigen::MatrixXd nontrivial = orthonormal(basis).rightCols(space);
+  const Eigen::MatrixXd projected = nontrivial.transpose() * (dense.symmetric * nontrivial);
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(projected + Eigen::MatrixXd::Identity(space, space),
                                                               Eigen::EigenvaluesOnly);
   if (solver.info() != Eigen::Success) throw std::runtime_error("the dense Ritz values did not converge");
