@@ -12,7 +12,7 @@
 namespace fd {
 
 std::uint64_t peak_resident_bytes();
-std::uint64_t available_memory_bytes();             // 0 where it cannot be known
+std::uint64_t available_memory_bytes();  // 0 where it cannot be known
 
 // What the control groups of a process leave it: `membership` is its /proc/self/cgroup, `root` where the groups are mounted. The least of
 // its group and of all groups that hold it; nothing where there is no limit. File cache that can be dropped counts as free.
