@@ -38,6 +38,7 @@ class Search {
       relax(step, here);
       if (last) return finish(step, here);
       if (step.kind == Step::Kind::accept) {
+        if (!optima_.empty() && optima_.back().first == rung.n) optima_.pop_back();  // of a cascade's looser precision
         optima_.emplace_back(rung.n, step.beta);
         if (!current_->settled_near(step.beta)) current_->settle(step.beta);
       }

@@ -147,9 +147,30 @@ RungSolver::Solved RungSolver::run(double beta, Purpose purpose) {
   complete(probe, context_.potential);
   if (spectrum.vectors)
     solved.support = supports(*spectrum.vectors, std::min<std::size_t>(spectrum.values.size(), spectrum.vectors->columns()));
-  for (const double rows : solved.support)
-    if (rows < localised_rows) ++probe.localised;
+  probe.localised = localised_elsewhere(solved.support, spectrum.vectors.get());
   return solved;
+}
+
+// Localised modes. Where rows are set aside, those of groups that are kept do not count: few rows are what such a group has, and a bandwidth
+// that does not resolve it is sparse.
+std::size_t RungSolver::localised_elsewhere(const std::vector<double>& support, Panel* vectors) {
+  const auto localised = [](double rows) { return rows < localised_rows; };
+  auto count = static_cast<std::size_t>(std::count_if(support.begin(), support.end(), localised));
+  if (count == 0 || kept_.empty() || !(most_return_ < 1)) return count;
+  const std::size_t modes = support.size();
+  std::vector<double> host(size() * modes);
+  context_.backend.download(points_.get(), {*vectors, 0, modes}, host.data());
+  for (std::size_t j = 0; j < modes; ++j) {
+    if (!localised(support[j])) continue;
+    double kept = 0, all = 0;
+    for (std::size_t i = 0; i < size(); ++i) {
+      const double square = host[i * modes + j] * host[i * modes + j];
+      all += square;
+      if (kept_[i] != 0) kept += square;
+    }
+    if (kept > 0.5 * all) --count;
+  }
+  return count;
 }
 
 // What an operator knows by itself; its passes are counted here.

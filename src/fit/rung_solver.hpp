@@ -80,6 +80,7 @@ class RungSolver {
   Solved run(double beta, Purpose purpose);
   Probe record(const DiffusionOperator& m, double beta, std::chrono::steady_clock::time_point started);
   std::vector<double> supports(Panel& vectors, std::size_t modes);
+  std::size_t localised_elsewhere(const std::vector<double>& support, Panel* vectors);
   std::size_t most_rows_aside() const;
   std::vector<double> extended_modes(std::size_t modes, const std::vector<double>& weight);
 
