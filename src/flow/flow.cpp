@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <string>
 #include <utility>
 
 #include <flashdiffusion/error.hpp>
@@ -23,6 +24,16 @@ std::string number(double value) {
   return text;
 }
 
+static Step selected_step(const std::vector<Probe>& history, const FlowRules& rules) {
+  switch (rules.select) {
+    case Select::paper: return paper_step(history, rules);
+    case Select::continuation: return continuation_step(history, rules);
+    case Select::minimum: return minimum_step(survey(history, rules, false), rules);
+    case Select::robust: break;
+  }
+  return robust_step(history, rules);
+}
+
 }  // namespace flow
 
 Step decide(const std::vector<Probe>& history, const FlowRules& rules) {
@@ -35,13 +46,11 @@ Step decide(const std::vector<Probe>& history, const FlowRules& rules) {
                 "change `beta0` or `beta_max`");
   if (!(rules.first_ratio > 1) || !(rules.tolerance > 0) || rules.most_probes == 0)
     throw Error(Failure::misuse, "the flow needs a first ratio above 1, a positive tolerance and at least one probe");
-  switch (rules.select) {
-    case Select::paper: return flow::paper_step(history, rules);
-    case Select::continuation: return flow::continuation_step(history, rules);
-    case Select::minimum: return flow::minimum_step(flow::survey(history, rules, false), rules);
-    case Select::robust: break;
-  }
-  return flow::robust_step(history, rules);
+  const Step step = flow::selected_step(history, rules);
+  // whatever a selector makes of probes that contradict each other
+  if (step.kind == Step::Kind::probe && history.size() >= rules.most_probes)
+    return flow::give_up_at(step.beta, "no end in " + std::to_string(rules.most_probes) + " probes");
+  return step;
 }
 
 }  // namespace fd
