@@ -11,6 +11,9 @@
 
 namespace fd {
 
+// Modes that live on fewer rows than this count as localised.
+inline constexpr double localised_rows = 8;
+
 struct RowShare {
   std::size_t row = 0;  // from 0
   double share = 0;     // v_i^2

@@ -104,6 +104,9 @@ class Search {
   static bool held_down(const Step& step) {
     return step.kind == Step::Kind::give_up || step.boundary == "localised" || step.boundary == "precision";
   }
+  static bool admissible(const Probe& probe, const FlowRules& rules) {
+    return probe.outcome == "resolved" && !flow::too_localised(probe, rules);
+  }
   static constexpr double worth_it = 1.1, much = 1.5;
   static constexpr double returns[] = {1, 0.5, 0.25, 0.125, 0.0625};
 
@@ -153,9 +156,8 @@ class Search {
       // what counts is what a solve shows: modes of a probe need not have found their rows
       Solution solution = current_->solve(step.beta);
       record(solution.probe);
-      const auto admissible = [&] { return solution.probe.outcome == "resolved" && !flow::too_localised(solution.probe, rules); };
       const auto more_groups = [&] {
-        const std::size_t more = may_admit() && (held_down(step) || !admissible()) ? groups(solution) : 0;
+        const std::size_t more = may_admit() && (held_down(step) || !admissible(solution.probe, rules)) ? groups(solution) : 0;
         return rules.potential.components + more <= most_components() ? more : 0;
       };
       for (int smaller = 0; smaller < 4 && most_return < 1 && more_groups() == 0 && flow::too_localised(solution.probe, rules);
@@ -172,7 +174,7 @@ class Search {
         continue;
       }
       const std::size_t more = more_groups();
-      if (admissible()) {
+      if (admissible(solution.probe, rules)) {
         if (step.kind != Step::Kind::accept || (found && !(step.beta > worth_it * found->beta))) return found;
         found = step;
         solved_ = Solved{rules.potential.components, most_return, std::move(solution)};
@@ -228,12 +230,11 @@ class Search {
     record(solution.probe);
   }
 
-  // A group that was set aside as a whole: the search is made again, without that.
-  void search_again_with_groups(Solution& solution, Step& step, FlowRules& rules) {
-    if (solution.probe.aside == 0 || !current_->keep_groups_aside(solution.d, step.beta)) return;
+  // Where a group was set aside as a whole: what a search made again without that comes to, or the step itself if to nothing.
+  std::optional<Step> searched_with_groups(const Solution& solution, const Step& step, FlowRules& rules) {
+    if (solution.probe.aside == 0 || !current_->keep_groups_aside(solution.d, step.beta)) return {};
     admit(1, rules);
-    if (const std::optional<Step> found = admitting_groups(step, rules, most_return_, true)) step = *found;
-    solution = solve(step.beta, rules);
+    return admitting_groups(step, rules, most_return_, true).value_or(step);
   }
 
   // Whether a solve was made when rows were set aside, and found admissible; it is not made again.
@@ -251,11 +252,11 @@ class Search {
   }
 
   Step descend(const FlowRules& rules) {
-    for (std::size_t probes = 0;; ++probes) {
+    for (;;) {  // until `decide` has had its most probes
       Step step = decide(history_, rules);
       if (step.kind != Step::Kind::probe) return step;
       const bool again = std::any_of(history_.begin(), history_.end(), [&](const Probe& p) { return p.beta == step.beta; });
-      if (again || probes > rules.most_probes) {  // what is known there does not lead on: every search has an end
+      if (again) {  // what is known there does not lead on
         step.kind = Step::Kind::give_up;
         step.reason = "the search came back to a bandwidth that it had tried";
         return step;
@@ -282,14 +283,11 @@ class Search {
       relax(search, at_full);
       return finish(search, at_full);
     }
-    if (solution.probe.aside > 0 &&
-        current_->keep_groups_aside(solution.d, at_full.beta_start)) {  // that smaller samples did not hold
-      admit(1, at_full);
-      Step here;
-      here.kind = Step::Kind::accept;
-      here.beta = at_full.beta_start;
-      return finish(admitting_groups(here, at_full, most_return_, true).value_or(here), at_full);
-    }
+    Step here;
+    here.kind = Step::Kind::accept;
+    here.beta = at_full.beta_start;
+    if (const auto found = searched_with_groups(solution, here, at_full))  // groups that smaller samples did not hold
+      return finish(*found, at_full);
     keep_members(solution);
     const Exponent exponent = fit_exponent(optima_);
     std::string how = fmt::format("beta {:.5g} carried from {} smaller samples", at_full.beta_start, optima_.size());
@@ -304,7 +302,7 @@ class Search {
       if (most_return >= most_return_) continue;
       current_->set_aside_above(most_return);
       Solution again = current_->solve(rules.beta_start);
-      if (again.probe.outcome == "resolved" && !flow::too_localised(again.probe, rules)) {
+      if (admissible(again.probe, rules)) {
         most_return_ = most_return;
         record(again.probe);
         solution = std::move(again);
@@ -323,12 +321,14 @@ class Search {
     admit_groups(solution, rules);
     record(solution.probe);
     // rows that the probes did not see may be all that is wrong
-    if (!settled && step.kind == Step::Kind::accept &&
-        (solution.probe.outcome != "resolved" || flow::too_localised(solution.probe, rules))) {
+    if (!settled && step.kind == Step::Kind::accept && !admissible(solution.probe, rules)) {
       rules.beta_start = step.beta;
       settled = resolved_with_rows_aside(solution, rules);
     }
-    search_again_with_groups(solution, step, rules);
+    if (const auto found = searched_with_groups(solution, step, rules)) {
+      step = *found;
+      solution = solve(step.beta, rules);
+    }
     for (int attempt = 0; attempt < 4 && step.kind == Step::Kind::accept && !settled; ++attempt) {
       const Step next = decide(history_, rules);
       if (next.kind != Step::Kind::probe && next.beta == step.beta) break;

@@ -10,6 +10,7 @@
 #include <flashdiffusion/error.hpp>
 
 #include "base/counted.hpp"
+#include "base/median.hpp"
 
 namespace fd {
 namespace {
@@ -69,9 +70,7 @@ std::vector<double> column_medians(const std::vector<double>& sample, std::size_
   std::vector<double> medians(dimension), column(sample.size() / dimension);
   for (std::size_t c = 0; c < dimension; ++c) {
     for (std::size_t i = 0; i < column.size(); ++i) column[i] = sample[i * dimension + c];
-    const auto middle = column.begin() + static_cast<std::ptrdiff_t>(column.size() / 2);
-    std::nth_element(column.begin(), middle, column.end());
-    medians[c] = *middle;
+    medians[c] = median(column);
   }
   return medians;
 }

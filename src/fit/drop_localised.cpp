@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
+
 namespace fd {
 namespace {
 
@@ -61,9 +63,8 @@ std::string drop_localised(FitContext& context, Options& options, FinalSolution&
   if (chosen.empty()) return "all modes that were found live on a few rows: none was left out";
   choose(context.backend, *final.rung, solution, chosen);
   if (left_out.empty()) return {};
-  return fmt::format("{} {} on fewer than {:g} rows left out (eigenvalue{} {})", left_out.size(),
-                     left_out.size() == 1 ? "mode" : "modes", localised_rows, left_out.size() == 1 ? "" : "s",
-                     fmt::join(left_out, ", "));
+  return fmt::format("{} on fewer than {:g} rows left out ({} {})", counted(left_out.size(), "mode"), localised_rows,
+                     one_or_many(left_out.size(), "eigenvalue", "eigenvalues"), fmt::join(left_out, ", "));
 }
 
 }  // namespace fd

@@ -2,25 +2,10 @@
 
 #include <algorithm>
 
+#include "fit/kernel_sums.hpp"
 #include "fit/some_rows.hpp"
 
 namespace fd {
-namespace {
-
-// Sums of K(x, z) over the z that are not zero in `weight`.
-std::vector<double> seen(Backend& backend, double beta, const Points& x, const Points& z, const std::vector<double>& weight,
-                         Watch* watch) {
-  auto in = backend.panel(z.rows(), 1, x.precision()), out = backend.panel(x.rows(), 1, x.precision());
-  backend.upload(&z, weight.data(), *in);
-  if (&x == &z) backend.xgemm(beta, x, *in, *out, watch);
-  else backend.xgemm(beta, x, z, *in, *out, watch);
-  std::vector<double> sums(x.rows());
-  backend.download(&x, *out, sums.data());
-  return sums;
-}
-
-}  // namespace
-
 std::vector<std::size_t> far_groups(Backend& backend, const Points& all, PointSource& centred,
                                     const std::vector<std::size_t>& rows, double beta, std::size_t least, Watch* watch) {
   if (rows.size() < least) return {};
@@ -36,8 +21,8 @@ std::vector<std::size_t> far_groups(Backend& backend, const Points& all, PointSo
   constexpr double step = 2;
   constexpr int most_steps = 24;
   for (int s = 0; s < most_steps; ++s, beta /= step) {
-    const std::vector<double> own = seen(backend, beta, *points, *points, ones, watch),
-                              others = seen(backend, beta, *points, all, rest, watch);
+    const std::vector<double> own = kernel_sums(backend, beta, *points, *points, ones, watch),
+                              others = kernel_sums(backend, beta, *points, all, rest, watch);
     std::vector<std::size_t> found;
     bool all_see_the_rest = true;
     for (std::size_t i = 0; i < rows.size(); ++i) {

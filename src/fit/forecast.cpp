@@ -222,7 +222,7 @@ FitForecast forecast_from(Backend& backend, PointSource& sample, std::size_t row
   PassCosts costs;
   costs.made = costs.kept = measure_pass_cost(backend, sample, precision, beta);
   costs.kept_of = [&](std::size_t n) { return backend.kept(n, dimension, precision); };
-  if (costs.kept_of(rows).bytes > 0)
+  if (const double share = costs.kept_of(rows).share; share > 0 && share < 1)  // all of it kept: there is nothing else to know
     costs.made = measure_pass_cost(*make_backend({options.backend, options.isa, options.threads, 0}), sample, precision, beta);
   return {rows, dimension, options, costs};
 }

@@ -9,6 +9,7 @@
 
 #include <flashdiffusion/error.hpp>
 
+#include "base/median.hpp"
 #include "fit/far_groups.hpp"
 #include "fit/forecast.hpp"
 #include "solver/plan.hpp"
@@ -232,12 +233,10 @@ bool RungSolver::keep_groups(std::size_t modes) {
   bool aside = false;
   for (std::size_t j = 0; j < modes; ++j) {
     for (std::size_t i = 0; i < size(); ++i) mode[i] = host[i * modes + j];
-    auto sorted = mode;
-    const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
-    std::nth_element(sorted.begin(), middle, sorted.end());
+    const double middle = median(mode);
     double most = 0;
-    for (const double value : mode) most = std::max(most, std::abs(value - *middle));
-    const auto member = [&](double value) { return std::abs(value - *middle) > 0.5 * most; };
+    for (const double value : mode) most = std::max(most, std::abs(value - middle));
+    const auto member = [&](double value) { return std::abs(value - middle) > 0.5 * most; };
     const auto members = static_cast<std::size_t>(std::count_if(mode.begin(), mode.end(), member));
     if (members < static_cast<std::size_t>(localised_rows) || 10 * members > size()) continue;
     for (std::size_t i = 0; i < size(); ++i) {

@@ -10,6 +10,7 @@
 #include <flashdiffusion/model.hpp>
 #include <flashdiffusion/options.hpp>
 
+#include "analysis/mode_support.hpp"
 #include "device/space.hpp"
 #include "fit/centred_source.hpp"
 #include "fit/progress_watch.hpp"
@@ -103,8 +104,5 @@ class RungSolver {
 
 // The share of the rows that may be set aside: where more are sparse, sparse is what the data are.
 inline constexpr double most_aside = 0.02;
-
-// Modes that live on fewer rows than this count as localised.
-inline constexpr double localised_rows = 8;
 
 }  // namespace fd

@@ -9,9 +9,11 @@
 
 #include <flashdiffusion/error.hpp>
 
+#include "base/median.hpp"
 #include "device/backend.hpp"
 #include "fit/centred_source.hpp"
 #include "fit/check_options.hpp"
+#include "fit/kernel_sums.hpp"
 #include "fit/nystrom.hpp"
 #include "fit/outcome.hpp"
 #include "fit/some_rows.hpp"
@@ -23,28 +25,14 @@ namespace {
 constexpr std::size_t sample_rows = 4096;
 constexpr double neighbours = 0.01;  // of the sample, in reach of the median row, and at least 8
 
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
-std::vector<double> row_sums(Backend& backend, const Points& x, const Points* z, double beta, Watch& watch) {
-  auto ones = backend.panel(z != nullptr ? z->rows() : x.rows(), 1, x.precision()),
-       sums = backend.panel(x.rows(), 1, x.precision());
-  const std::vector<double> host(ones->rows(), 1.0);
-  backend.upload(nullptr, host.data(), *ones);
-  if (z != nullptr) backend.xgemm(beta, x, *z, *ones, *sums, &watch);
-  else backend.xgemm(beta, x, *ones, *sums, &watch);
-  std::vector<double> out(x.rows());
-  backend.download(&x, *sums, out.data());
-  return out;
+std::vector<double> row_sums(Backend& backend, const Points& x, const Points& z, double beta, Watch& watch) {
+  return kernel_sums(backend, beta, x, z, std::vector<double>(z.rows(), 1.0), &watch);
 }
 
 // The mass falls as beta grows: steps of 8, then halving of the interval in log beta.
 double beta_of_some_neighbours(Backend& backend, const Points& sample, double start, Watch& watch) {
   const double wanted = std::max(8.0, neighbours * static_cast<double>(sample.rows()));
-  const auto dense = [&](double beta) { return median(row_sums(backend, sample, nullptr, beta, watch)) > wanted; };
+  const auto dense = [&](double beta) { return median(row_sums(backend, sample, sample, beta, watch)) > wanted; };
   double low = start, high = start;
   for (int step = 0; step < 40 && !dense(low); ++step) low /= 8;
   for (int step = 0; step < 40 && dense(high); ++step) high *= 8;
@@ -66,7 +54,7 @@ std::vector<std::size_t> rows_to_trim(PointSource& source, const Options& option
   CentredSource some(source, summary, chosen), every(source, summary);
   const auto sample = backend->load(some, Precision::fp32), all = backend->load(every, Precision::fp32);
   const double beta = beta_of_some_neighbours(*backend, *sample, 2 / summary.mean_square, watch);
-  std::vector<double> mass = row_sums(*backend, *all, sample.get(), beta, watch);
+  std::vector<double> mass = row_sums(*backend, *all, *sample, beta, watch);
   for (const std::size_t row : chosen) mass[row] -= 1;  // its own entry
 
   std::vector<std::size_t> order(n);

@@ -6,7 +6,9 @@
 // once nearness is 5 or less: from there the wall is a few crawls away and nothing more is resolved on the way.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "base/median.hpp"
 #include "flow/selectors.hpp"
 
 namespace fd::flow {
@@ -23,8 +25,7 @@ bool laborious(const std::vector<Probe>& history) {
   if (history.size() < 2) return false;
   std::vector<std::size_t> earlier;
   for (std::size_t i = 0; i + 1 < history.size(); ++i) earlier.push_back(history[i].passes);
-  std::nth_element(earlier.begin(), earlier.begin() + static_cast<std::ptrdiff_t>(earlier.size() / 2), earlier.end());
-  return history.back().passes > 2 * earlier[earlier.size() / 2];
+  return history.back().passes > 2 * median(std::move(earlier));
 }
 
 }  // namespace

@@ -1,11 +1,7 @@
 #include "io/labels.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -15,9 +11,10 @@
 
 #include <fmt/format.h>
 
+#include "base/pieces.hpp"
 #include "base/printable.hpp"
-#include "io/bytes.hpp"
 #include "io/open_points.hpp"
+#include "io/sequential_file.hpp"
 #include "io/text_line.hpp"
 #include "io/text_number.hpp"
 
@@ -47,26 +44,17 @@ std::vector<Labels> numbers_from(const std::string& path, std::size_t rows) {
   const auto source = open_points({path});
   if (source->rows() != rows) throw wrong_length(path, source->rows(), rows);
   std::vector<Labels> labels(source->dimension());
-  std::vector<double> row(source->dimension());
-  for (std::size_t i = 0; i < rows; ++i) {
-    source->read(i, 1, row.data());
-    for (std::size_t c = 0; c < row.size(); ++c) labels[c].numbers.push_back(row[c]);
-  }
+  in_pieces(*source, [&](std::size_t, std::size_t count, const double* values) {
+    for (std::size_t i = 0; i < count; ++i)
+      for (Labels& column : labels) column.numbers.push_back(*values++);
+  });
   for (std::size_t c = 0; c < labels.size(); ++c) labels[c].name = fmt::format("column {}", c + 1);
   return labels;
 }
 
-struct Descriptor {
-  int value;
-  ~Descriptor() {
-    if (value >= 0) ::close(value);
-  }
-};
-
 std::vector<Line> lines_of(const std::string& path) {
-  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-  if (file.value < 0) throw system_error("read", path, errno);
-  LineReader reader(file.value, path);
+  const SequentialFile file(path);
+  LineReader reader(file.descriptor(), path);
   std::vector<Line> lines;
   char separator = '\0';
   for (std::string_view line; reader.next(line);) {

@@ -1,10 +1,8 @@
 #include "io/text.hpp"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -17,7 +15,7 @@
 
 #include "base/counted.hpp"
 #include "base/printable.hpp"
-#include "io/bytes.hpp"
+#include "io/sequential_file.hpp"
 #include "io/text_layout.hpp"
 #include "io/text_line.hpp"
 #include "io/text_number.hpp"
@@ -301,20 +299,12 @@ class TextParser {
   double first_count_ = 0;
 };
 
-struct Descriptor {
-  int value;
-  ~Descriptor() {
-    if (value >= 0) ::close(value);
-  }
-};
-
 }  // namespace
 
 std::unique_ptr<PointSource> open_text(const std::string& path, const ReadOptions& options) {
   if (path == "-") return std::make_unique<TextSource>(TextParser(STDIN_FILENO, "standard input", options).parse());
-  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-  if (file.value < 0) throw system_error("read", path, errno);
-  return std::make_unique<TextSource>(TextParser(file.value, path, options).parse());
+  const SequentialFile file(path);
+  return std::make_unique<TextSource>(TextParser(file.descriptor(), path, options).parse());
 }
 
 }  // namespace fd

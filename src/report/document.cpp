@@ -55,13 +55,13 @@ Json modes_table(const Model& model, const Findings& found) {
       entry["share"] = carrier.share;
       carriers.push_back(entry);
     }
-    const bool localised = support.rows<localised_support&& static_cast<double>(model.n)> 2 * localised_support;
+    const bool on_few_rows = localised(model, support);
     modes.push_back({{"eigenvalue", model.eigenvalues[j]},
                      {"residual", j < model.residuals.size() ? model.residuals[j] : std::nan("")},
                      {"time_scale", time_scale(model.eigenvalues[j])},
                      {"support", support.rows},
-                     {"localised", localised},
-                     {"carriers", localised ? carriers : Json::array()}});
+                     {"localised", on_few_rows},
+                     {"carriers", on_few_rows ? carriers : Json::array()}});
   }
   return modes;
 }

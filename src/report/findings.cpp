@@ -64,6 +64,10 @@ Findings find(const Model& model) {
   return found;
 }
 
+bool localised(const Model& model, const ModeSupport& support) {
+  return support.rows<localised_rows&& static_cast<double>(model.n)> 2 * localised_rows;
+}
+
 std::string answer(const Model& model, const Findings& found, const std::vector<Remark>& remarks) {
   const auto of_weight = [&](Weight weight) {
     return static_cast<std::size_t>(

@@ -28,8 +28,8 @@ struct Findings {
   RetainedMassSample retained;
 };
 
-// Effective rows below which a mode counts as localised.
-inline constexpr double localised_support = 8;
+// Whether a mode lives on a few rows, where few is not most of what there is.
+bool localised(const Model& model, const ModeSupport& support);
 
 Findings find(const Model& model);
 

@@ -43,16 +43,15 @@ void remark_pieces(const Model& model, Remarks& out) {
 }
 
 void remark_support(const Model& model, const Findings& found, Remarks& out) {
-  std::vector<std::size_t> localised;
+  std::vector<std::size_t> modes;
   for (std::size_t j = 0; j < found.supports.size(); ++j)
-    if (found.supports[j].rows<localised_support&& static_cast<double>(model.n)> 2 * localised_support)
-      localised.push_back(j + 1);
-  if (localised.empty()) return;
-  out.push_back({"localised-modes", Weight::care,
-                 fmt::format("{} {} on fewer than {:g} rows: {} a few points rather than the shape of the data.",
-                             modes_text(localised), localised.size() == 1 ? "lives" : "live", localised_support,
-                             localised.size() == 1 ? "it describes" : "they describe"),
-                 "See the table of localised modes: are these rows outliers? Leave them out (--trim), or use a smaller --beta."});
+    if (localised(model, found.supports[j])) modes.push_back(j + 1);
+  if (modes.empty()) return;
+  out.push_back(
+      {"localised-modes", Weight::care,
+       fmt::format("{} {} on fewer than {:g} rows: {} a few points rather than the shape of the data.", modes_text(modes),
+                   modes.size() == 1 ? "lives" : "live", localised_rows, modes.size() == 1 ? "it describes" : "they describe"),
+       "See the table of localised modes: are these rows outliers? Leave them out (--trim), or use a smaller --beta."});
 }
 
 void remark_aside(const Model& model, Remarks& out) {

@@ -20,10 +20,6 @@ namespace {
 template <class T>
 constexpr bool is_wide = std::is_same_v<T, double>;
 
-}  // namespace
-
-namespace {
-
 // A small step of the origin, the same for all points: distances do not see it, but coordinates that are equal or opposite in many columns
 // (tables of plus and minus one) are then rounded differently in each, so that the roundings of an exponent average out, not add up.
 double decorrelation(std::size_t column) { return 0.1 * (Random(0x636f6c75, 0).uniform(column) - 0.5); }
