@@ -1,10 +1,9 @@
 # One CMake target a folder. A layer is an object library that links only the layers the design lets it see; the installed
 # library is all of them together.
 #
-# A release build with tests has each layer in two further variants: `_checked`, with Eigen's assertions, the standard library's and
-# our own, which is what the tests link; and `_sanitized`, with the address and undefined-behaviour sanitizers besides, for a program
-# that is run from file to file. A layer marked ONCE (the tiles, which take as long to compile as all the rest) is shared by all. In
-# builds whose assertions are on anyway nothing is compiled twice.
+# A release build with tests has each layer in a further variant, `_checked`, with Eigen's assertions, the standard library's and our own,
+# which is what the tests link. A layer marked ONCE (the tiles, which take as long to compile as all the rest) is shared by both. In builds
+# whose assertions are on anyway nothing is compiled twice.
 
 # GCC 12 sees overlapping copies in `"text" + std::string` that are not there (its bug 105651).
 set(FD_WARNINGS -Wall -Wextra -Wno-psabi $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
@@ -16,13 +15,11 @@ string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type)
 set(FD_VARIANTS)
 set(FD_CHECKED "")  # the suffix of what the tests link
 if(FD_BUILD_TESTS AND "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${build_type}}" MATCHES "DNDEBUG")
-  set(FD_VARIANTS _checked _sanitized)
+  set(FD_VARIANTS _checked)
   set(FD_CHECKED _checked)
 endif()
 set(FD_CHECKS -UNDEBUG -D_GLIBCXX_ASSERTIONS)
-set(fd_sanitizers -fsanitize=address,undefined -fno-sanitize-recover=all)
 set(FD_OPTIONS_checked -O2 ${FD_CHECKS})
-set(FD_OPTIONS_sanitized -O1 -Wno-maybe-uninitialized -fno-omit-frame-pointer ${FD_CHECKS} ${fd_sanitizers})
 
 function(fd_layer_variant name variant)
   cmake_parse_arguments(arg "" "" "SOURCES;SEES;LIBRARIES" ${ARGN})
@@ -73,7 +70,4 @@ function(fd_library_of_layers name variant)
   target_include_directories(${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(${name} PRIVATE ${FD_LIBRARIES})
   target_compile_features(${name} PUBLIC cxx_std_20)
-  if(variant STREQUAL "_sanitized")
-    target_link_options(${name} PUBLIC ${fd_sanitizers})
-  endif()
 endfunction()

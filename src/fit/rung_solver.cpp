@@ -89,9 +89,10 @@ RungSolver::Solved RungSolver::run(double beta, Purpose purpose) {
   watch.expect(pairs);
 
   Solved solved;
-  const RowRule rule{most_return_, most_rows_aside(), solves, kept_.empty() ? nullptr : &kept_};
+  const RowRule rule{treatment_.most_return, most_rows_aside(), treatment_.kept.empty() ? nullptr : &treatment_.kept, !solves};
   solved.m = std::make_unique<DiffusionOperator>(space_, *points_, beta, options.alpha, &watch, start(purpose), rule);
   DiffusionOperator& m = *solved.m;
+  latest_ = {beta, {}, {}, m.sparse() ? std::vector<double>() : m.degree(), m.return_probability()};
   if (m.sparse()) {
     solved.spectrum.outcome = SolverOutcome::ceiling;
     solved.probe = record(m, beta, started);
@@ -110,17 +111,20 @@ RungSolver::Solved RungSolver::run(double beta, Purpose purpose) {
   solver.tolerance = purpose == Purpose::settle ? carried_tolerance : options.tolerance;
   solver.floor = (wide ? 1e-15 : 3e-7);  // of fp64 and fp32 sums; the kernel of tf32 and bf16 is less precise but always the same
   solver.values_only = values_only;
-  solver.latest = latest_;
+  solver.latest = latest_share_;
   solver.seed = options.seed;
   if (!solves) {
     solver.ceiling = 1 - wall_gap(precision(), context_.potential);
-    solver.ceiling_index = context_.potential.components - 1;
+    solver.ceiling_index = context_.most_components() - 1;
   }
   solver.progress = [&](const SolverState& state) { watch.now().converged = state.converged; };
 
   if (solves) m.measure_perron();
+  // However many groups are admitted, one row by itself closes the gap past them.
   std::vector<double> alone = solves ? std::vector<double>() : rows_by_themselves(m, options);
-  if (solver.ceiling_index < alone.size() && alone[solver.ceiling_index] > solver.ceiling) {
+  const std::size_t admitted = context_.admits_groups() ? 0 : solver.ceiling_index;
+  if (admitted < alone.size() && alone[admitted] > solver.ceiling) {
+    alone.resize(admitted + 1);
     solved.spectrum.values = std::move(alone);
     solved.spectrum.outcome = SolverOutcome::ceiling;
   } else solved.spectrum = block_lanczos(space_, m, solver, m.perron().panel, m.start(), m.start_image());
@@ -128,7 +132,7 @@ RungSolver::Solved RungSolver::run(double beta, Purpose purpose) {
   if (solved.spectrum.outcome == SolverOutcome::not_finite) throw not_finite(beta);
   if (solves && !std::isfinite(m.perron_residual())) throw not_finite(beta);  // asked before the passes are counted
   Spectrum& spectrum = solved.spectrum;
-  if (std::isfinite(spectrum.latest)) latest_ = spectrum.latest;
+  if (std::isfinite(spectrum.latest)) latest_share_ = spectrum.latest;
 
   // psi = d^-1/2 v, up to scale, for the next start
   std::vector<double> host(size());
@@ -145,10 +149,13 @@ RungSolver::Solved RungSolver::run(double beta, Purpose purpose) {
   Probe& probe = solved.probe = record(m, beta, started);
   probe.eigenvalues = spectrum.values;
   if (spectrum.outcome == SolverOutcome::exhausted) probe.outcome = "not converged";
+  if (spectrum.outcome == SolverOutcome::ceiling) probe.outcome = "wall";
   complete(probe, context_.potential);
   if (spectrum.vectors)
     solved.support = supports(*spectrum.vectors, std::min<std::size_t>(spectrum.values.size(), spectrum.vectors->columns()));
   probe.localised = localised_elsewhere(solved.support, spectrum.vectors.get());
+  latest_.values = spectrum.values;
+  latest_.support = solved.support;
   return solved;
 }
 
@@ -157,7 +164,7 @@ RungSolver::Solved RungSolver::run(double beta, Purpose purpose) {
 std::size_t RungSolver::localised_elsewhere(const std::vector<double>& support, Panel* vectors) {
   const auto localised = [](double rows) { return rows < localised_rows; };
   auto count = static_cast<std::size_t>(std::count_if(support.begin(), support.end(), localised));
-  if (count == 0 || kept_.empty() || !(most_return_ < 1)) return count;
+  if (count == 0 || treatment_.kept.empty() || !sets_rows_aside()) return count;
   const std::size_t modes = support.size();
   std::vector<double> host(size() * modes);
   context_.backend.download(points_.get(), {*vectors, 0, modes}, host.data());
@@ -167,7 +174,7 @@ std::size_t RungSolver::localised_elsewhere(const std::vector<double>& support, 
     for (std::size_t i = 0; i < size(); ++i) {
       const double square = host[i * modes + j] * host[i * modes + j];
       all += square;
-      if (kept_[i] != 0) kept += square;
+      if (treatment_.kept[i] != 0) kept += square;
     }
     if (kept > 0.5 * all) --count;
   }
@@ -223,39 +230,63 @@ std::vector<double> RungSolver::extended_modes(std::size_t modes, const std::vec
   return host;
 }
 
-bool RungSolver::keep_groups(std::size_t modes) {
-  if (!latest_modes_.psi) return false;
+void RungSolver::set_treatment(RowTreatment treatment) {
+  if (treatment.most_return != treatment_.most_return) settled_ = {};  // modes of another walk
+  treatment_ = std::move(treatment);
+}
+
+void RungSolver::set_aside_above(double most_return) {
+  RowTreatment treatment = treatment_;
+  treatment.most_return = most_return;
+  set_treatment(std::move(treatment));
+}
+
+bool RungSolver::keep_groups() {
+  if (!treatment_.keeps_groups) return false;
+  const bool of_modes = keep_groups_of_modes(next_to_one(latest_.values));
+  return keep_groups_aside() || of_modes;
+}
+
+bool RungSolver::keep_groups_of_modes(std::size_t modes) {
+  if (modes == 0 || !latest_modes_.psi || latest_modes_.beta != latest_.beta) return false;
   modes = std::min(modes, latest_modes_.psi->columns());
   std::vector<double> weight(size()), mode(size());
   context_.backend.download(points_.get(), *latest_modes_.weight, weight.data());
   const std::vector<double> host = extended_modes(modes, weight);
-  kept_.resize(size(), 0);
+  // P_ii = w_i^2 / d_i where all rows are in the walk
+  const auto stays = [&](std::size_t i) {
+    return latest_.stays.empty() ? weight[i] * weight[i] / latest_.degree[i] : latest_.stays[i];
+  };
+  treatment_.kept.resize(size(), 0);
   bool aside = false;
   for (std::size_t j = 0; j < modes; ++j) {
     for (std::size_t i = 0; i < size(); ++i) mode[i] = host[i * modes + j];
     const double middle = median(mode);
     double most = 0;
     for (const double value : mode) most = std::max(most, std::abs(value - middle));
-    const auto member = [&](double value) { return std::abs(value - middle) > 0.5 * most; };
-    const auto members = static_cast<std::size_t>(std::count_if(mode.begin(), mode.end(), member));
-    if (members < static_cast<std::size_t>(localised_rows) || 10 * members > size()) continue;
-    for (std::size_t i = 0; i < size(); ++i) {
-      if (!member(mode[i])) continue;
+    // a row alone may share a mode with a group: their eigenvalues are the same
+    const auto member = [&](std::size_t i) { return std::abs(mode[i] - middle) > 0.5 * most && stays(i) <= rather_stays; };
+    std::vector<std::size_t> members;
+    for (std::size_t i = 0; i < size(); ++i)
+      if (member(i)) members.push_back(i);
+    if (members.size() < static_cast<std::size_t>(localised_rows) || 10 * members.size() > size()) continue;
+    for (const std::size_t i : members) {
       aside = aside || weight[i] == 0;
-      kept_[i] = 1;
+      treatment_.kept[i] = 1;
     }
   }
   return aside;
 }
 
-bool RungSolver::keep_groups_aside(const std::vector<double>& degree, double beta) {
+bool RungSolver::keep_groups_aside() {
   std::vector<std::size_t> rows;
-  for (std::size_t i = 0; i < degree.size(); ++i)
-    if (degree[i] == 0) rows.push_back(i);
+  for (std::size_t i = 0; i < latest_.degree.size(); ++i)
+    if (latest_.degree[i] == 0) rows.push_back(i);
   constexpr auto least = static_cast<std::size_t>(localised_rows);
-  const std::vector<std::size_t> members = far_groups(context_.backend, *points_, *source_, rows, beta, least, &context_.watch);
-  kept_.resize(size(), 0);
-  for (const std::size_t row : members) kept_[row] = 1;
+  const std::vector<std::size_t> members =
+      far_groups(context_.backend, *points_, *source_, rows, latest_.beta, least, &context_.watch);
+  treatment_.kept.resize(size(), 0);
+  for (const std::size_t row : members) treatment_.kept[row] = 1;
   return !members.empty();
 }
 
@@ -270,12 +301,14 @@ Solution RungSolver::solve(double beta) {
   solution.spectrum = std::move(solved.spectrum);
   solution.q = solved.m->mass();
   solution.d = solved.m->degree();
+  solution.stays = solved.m->return_probability();
   solution.perron_residual = solved.m->perron_residual();
   solution.support = std::move(solved.support);
   return solution;
 }
 
 void RungSolver::start_from(RungSolver& smaller) {
+  treatment_.keeps_groups = smaller.treatment_.keeps_groups;
   const Modes& known = smaller.settled_.psi ? smaller.settled_ : smaller.latest_modes_;
   if (!known.weight) return;  // nothing was solved there
   Backend& backend = context_.backend;
@@ -297,10 +330,10 @@ void RungSolver::start_from(RungSolver& smaller) {
   // taken at beta / 2: that is an extension at beta and a step of diffusion after it, which averages out the sample's own noise.
   const double beta = (smaller.size() < size() ? 0.5 : 1) * known.beta;
   // Rows that are kept ride along: a row nearer to them than to the others is one.
-  const std::size_t columns = psi.columns(), kept = smaller.kept_.empty() ? 0 : 1;
+  const std::size_t columns = psi.columns(), kept = smaller.treatment_.kept.empty() ? 0 : 1;
   auto in = space_.panel(smaller.size(), columns + 1 + kept);
   if (kept > 0) {
-    const std::vector<double> flags(smaller.kept_.begin(), smaller.kept_.end());
+    const std::vector<double> flags(smaller.treatment_.kept.begin(), smaller.treatment_.kept.end());
     auto flagged = space_.panel(smaller.size(), 1);
     backend.upload(&from, flags.data(), *flagged);
     backend.scale_rows(q, *flagged, {*in, columns + 1, 1});
@@ -321,8 +354,8 @@ void RungSolver::start_from(RungSolver& smaller) {
   if (kept > 0) {
     backend.scale_rows(*inverse, {*out, columns + 1, 1}, {*out, columns + 1, 1});
     backend.download(points_.get(), {*out, columns + 1, 1}, host.data());
-    kept_.assign(size(), 0);
-    for (std::size_t i = 0; i < size(); ++i) kept_[i] = host[i] > 0.5 ? 1 : 0;
+    treatment_.kept.assign(size(), 0);
+    for (std::size_t i = 0; i < size(); ++i) treatment_.kept[i] = host[i] > 0.5 ? 1 : 0;
   }
   count_.passes += 1;
   extensions_ += 1;

@@ -10,6 +10,7 @@
 #include <flashdiffusion/model.hpp>
 #include <flashdiffusion/options.hpp>
 
+#include "analysis/components.hpp"
 #include "analysis/mode_support.hpp"
 #include "device/space.hpp"
 #include "fit/centred_source.hpp"
@@ -29,6 +30,10 @@ struct FitContext {
   const Options& options;
   PotentialRules potential;
   ProgressWatch& watch;
+
+  // Whether groups far from the rest become components by themselves, past which the gap is judged: at most half of the modes are theirs.
+  bool admits_groups() const { return !options.components && options.select == Select::robust && !options.beta; }
+  std::size_t most_components() const { return admits_groups() ? 1 + options.modes / 2 : potential.components; }
 };
 
 // A solved rung.
@@ -36,8 +41,17 @@ struct Solution {
   Probe probe;
   Spectrum spectrum;
   std::vector<double> q, d;
+  std::vector<double> stays;  // P_ii with all rows in the walk; empty where no rows were to be set aside
   double perron_residual = 0;
   std::vector<double> support;  // effective number of rows, 1 / sum v^4, of each mode
+};
+
+// Which rows take part in the walk.
+struct RowTreatment {
+  double most_return =
+      1;  // a walker stays with a higher probability: set aside (`RowRule`), `most_aside` of all rows at most; 0: as many as may be
+  std::vector<char> kept;    // rows that are not set aside, in the order of the source; empty: any may be
+  bool keeps_groups = true;  // false: rows of groups far from the rest are set aside like others
 };
 
 class RungSolver {
@@ -49,16 +63,19 @@ class RungSolver {
   Precision precision() const { return space_.precision(); }
   const Points& points() const { return *points_; }
 
-  // From here on rows on which a walker stays with a higher probability are set aside, `most_aside` of all at most.
-  void set_aside_above(double most_return) { most_return_ = most_return; }
+  // From here on.
+  void set_treatment(RowTreatment treatment);
+  const RowTreatment& treatment() const { return treatment_; }
+  void set_aside_above(double most_return);
+  bool sets_rows_aside() const { return treatment_.most_return < 1; }
+  std::size_t most_rows_aside() const;
 
-  // Rows of small groups far from all others are not set aside: members of a group are where one of the `modes` leading modes of the last
-  // solve, which are next to constant on components, differs from its median by more than half of the most it does. One of more than
-  // a tenth of the rows is no small group. Returns whether any of them had been set aside.
-  bool keep_groups(std::size_t modes);
-  // The same for groups that were set aside as a whole, in a solve with these degrees at beta. Returns whether there were any.
-  bool keep_groups_aside(const std::vector<double>& degree, double beta);
-
+  // As many groups of rows far from the rest as the last run found.
+  std::size_t groups() const { return far_groups_in(latest_.values, latest_.support); }
+  // From here on no row of these groups is set aside, nor of those that the last run set aside as a whole. Returns whether any such row had
+  // been. Members of a group are where one of its modes, which are next to constant on components, differs from its median by more than half
+  // of the most it does; one of more than a tenth of the rows is no small group.
+  bool keep_groups();
   // The potential at beta, from eigenvalues known to a percent or better. Starts from what the last probe or solve left.
   Probe probe(double beta);
   // The eigenpairs at beta, to the tolerance that was asked for.
@@ -82,8 +99,9 @@ class RungSolver {
   Probe record(const DiffusionOperator& m, double beta, std::chrono::steady_clock::time_point started);
   std::vector<double> supports(Panel& vectors, std::size_t modes);
   std::size_t localised_elsewhere(const std::vector<double>& support, Panel* vectors);
-  std::size_t most_rows_aside() const;
   std::vector<double> extended_modes(std::size_t modes, const std::vector<double>& weight);
+  bool keep_groups_of_modes(std::size_t modes);
+  bool keep_groups_aside();
 
   FitContext& context_;
   std::unique_ptr<CentredSource> source_;
@@ -97,12 +115,15 @@ class RungSolver {
     double beta = 0;
   };
   Modes latest_modes_, settled_;
-  double latest_ = std::numeric_limits<double>::infinity();  // what the residuals of the last solve consisted of
-  double most_return_ = 1;
-  std::vector<char> kept_;  // rows that are not set aside, in the order of the source; empty: none
+  struct {  // of the last run
+    double beta = 0;
+    std::vector<double> values, support, degree, stays;
+  } latest_;
+  double latest_share_ = std::numeric_limits<double>::infinity();  // what the residuals of the last solve consisted of
+  RowTreatment treatment_;
 };
 
-// The share of the rows that may be set aside: where more are sparse, sparse is what the data are.
+// The share of the rows that may be set aside: where many more are sparse, sparse is what the data are.
 inline constexpr double most_aside = 0.02;
 
 }  // namespace fd

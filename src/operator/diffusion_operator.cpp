@@ -92,11 +92,11 @@ double DiffusionOperator::negligible(Precision precision) const {
 }
 
 // P_ii = w_i / sum_j K_ij w_j with w = q^-alpha.
-std::vector<double> DiffusionOperator::return_probabilities(const std::vector<double>& weight, bool flat) {
-  std::vector<double> probability(weight.size());
+void DiffusionOperator::find_return_probability(const std::vector<double>& weight, bool flat) {
+  stays_.resize(weight.size());
   if (flat) {  // w = 1: the sum is q
-    for (std::size_t i = 0; i < weight.size(); ++i) probability[i] = 1 / q_[i];
-    return probability;
+    for (std::size_t i = 0; i < weight.size(); ++i) stays_[i] = 1 / q_[i];
+    return;
   }
   auto in = space_.panel(weight.size(), 1), out = space_.panel(weight.size(), 1);
   space_.backend().upload(&points_, weight.data(), *in);
@@ -104,12 +104,11 @@ std::vector<double> DiffusionOperator::return_probabilities(const std::vector<do
   space_.backend().xgemm(beta_, points_, *in, *out, watch_, {}, negligible(points_.precision()));
   count_.passes += 1;
   count_.columns += 1;
-  space_.backend().download(&points_, *out, probability.data());
+  space_.backend().download(&points_, *out, stays_.data());
   for (std::size_t i = 0; i < weight.size(); ++i) {
-    probability[i] = weight[i] / (weight[i] + probability[i]);
-    if (!std::isfinite(probability[i])) throw not_a_kernel(i);
+    stays_[i] = weight[i] / (weight[i] + stays_[i]);
+    if (!std::isfinite(stays_[i])) throw not_a_kernel(i);
   }
-  return probability;
 }
 
 std::vector<double> DiffusionOperator::weights(double alpha, const RowRule& rule) {
@@ -118,19 +117,19 @@ std::vector<double> DiffusionOperator::weights(double alpha, const RowRule& rule
   const auto [least, most] = std::minmax_element(weight.begin(), weight.end());
   least_share_ = std::max(1.0, *std::min_element(q_.begin(), q_.end())) * *least / *most;
   if (!(rule.most_return < 1)) return weight;
-  const std::vector<double> stays = return_probabilities(weight, alpha == 0);
+  find_return_probability(weight, alpha == 0);
   std::vector<std::size_t> rows;
   std::size_t kept = 0, unresolved = 0;
   for (std::size_t i = 0; i < weight.size(); ++i) {
-    const bool keep = rule.keep != nullptr && (*rule.keep)[i] != 0, resolved = stays[i] <= rule.most_return;
-    if (!resolved && !keep) rows.push_back(i);
-    if (keep) ++kept;
-    if (keep && !resolved) ++unresolved;
+    if (rule.keep != nullptr && (*rule.keep)[i] != 0) {
+      ++kept;
+      if (!(stays_[i] <= rather_stays)) ++unresolved;
+    } else if (!(stays_[i] <= rule.most_return)) rows.push_back(i);
   }
-  sparse_ = (rows.size() > rule.most_rows || 8 * unresolved > kept) && !rule.sparsest_if_more;
+  sparse_ = rule.judged && 8 * unresolved > kept;
   if (sparse_) return weight;
   if (rows.size() > rule.most_rows) {
-    std::stable_sort(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) { return stays[a] > stays[b]; });
+    std::stable_sort(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) { return stays_[a] > stays_[b]; });
     rows.resize(rule.most_rows);
   }
   for (const std::size_t i : rows) weight[i] = 0;

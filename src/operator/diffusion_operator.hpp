@@ -18,17 +18,19 @@ struct PassCount {
   std::size_t columns = 0;  // vectors times sweeps
 };
 
-// Rows that the others do not resolve: a walker on row i stays there with probability P_ii = M_ii, and where that is large the row's mode,
-// if it has one, is the row itself. Rows above `most_return` are set aside: they take part in the mass q, which is a density, but not in
-// the walk: s = d = 0 there. P_ii grows with beta, so a larger beta sets aside the same rows and more.
+// Rows that the others do not resolve: a walker on row i stays there with probability P_ii = M_ii, which is also the Rayleigh quotient of the
+// row's indicator: where it is large the row makes a mode of its own. Rows above `most_return`, the sparsest `most_rows` of them if there are
+// more, are set aside: they take part in the mass q, which is a density, but not in the walk: s = d = 0 there. P_ii grows with beta: up
+// to that many a larger beta sets aside the same rows and more.
 struct RowRule {
-  double most_return = 1;         // 1: all rows take part
-  std::size_t most_rows = 0;      // no more than these
-  bool sparsest_if_more = false;  // if there are more: the sparsest of them; otherwise none, and the operator is `sparse`
-  // Rows that are not set aside, by source order; null: any may be. Where more than an eighth of them are not resolved, the operator is `sparse`
-  // as well, but for `sparsest_if_more`.
+  double most_return = 1;  // 1: all rows take part; 0: the sparsest `most_rows` do not
+  std::size_t most_rows = 0;
+  // Rows that are not set aside, by source order; null: any may be. Where a walker rather stays on more than an eighth of them than leaves,
+  // they are not resolved, and the operator is `sparse` where that is `judged`.
   const std::vector<char>* keep = nullptr;
+  bool judged = true;
 };
+inline constexpr double rather_stays = 0.5;
 
 class DiffusionOperator final : public Operator {
  public:
@@ -55,18 +57,20 @@ class DiffusionOperator final : public Operator {
   // pass. Negative where it was never wanted.
   void measure_perron() { perron_wanted_ = true; }
   double perron_residual();
-  double s_off() const { return s_off_; }              // sum over i != j of K_ij, over the rows i that take part
-  double s_off_2beta() const { return s_off_2beta_; }  // the same at 2 beta
-  std::size_t aside() const { return aside_; }         // rows set aside
-  bool sparse() const { return sparse_; }  // more rows than the rule allows are not resolved: nothing but mass() is known
+  double s_off() const { return s_off_; }                 // sum over i != j of K_ij, over the rows i that take part
+  double s_off_2beta() const { return s_off_2beta_; }     // the same at 2 beta
+  std::size_t aside() const { return aside_; }            // rows set aside
+  bool sparse() const { return sparse_; }                 // rows that are kept are not resolved: nothing but mass() is known
   const std::vector<double>& mass() const { return q_; }  // in the order of the source
   const std::vector<double>& degree() const { return d_; }
+  // P_ii with all rows in the walk; empty without a rule for rows.
+  const std::vector<double>& return_probability() const { return stays_; }
   const PassCount& count() const { return count_; }
 
  private:
   // q^-alpha of the rows that take part, 0 of the others.
   std::vector<double> weights(double alpha, const RowRule& rule);
-  std::vector<double> return_probabilities(const std::vector<double>& weight, bool flat);
+  void find_return_probability(const std::vector<double>& weight, bool flat);
   void check_mass_and_degree() const;
   double negligible(Precision precision) const;
   void pass_begins();
@@ -79,7 +83,7 @@ class DiffusionOperator final : public Operator {
   const Points& points_;
   double beta_;
   Watch* watch_;
-  std::vector<double> q_, d_;
+  std::vector<double> q_, d_, stays_;
   double s_off_ = 0, s_off_2beta_ = 0;
   double least_share_ = 1;  // min(q) min(w) / max(w), w = q^-alpha
   std::unique_ptr<Panel> taking_part_, scale_, scale_squared_, perron_, scaled_, start_, start_image_;

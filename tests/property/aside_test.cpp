@@ -143,6 +143,53 @@ TEST(Aside, AGroupOfASmallTableIsAdmitted) {
   EXPECT_GT(model.beta, 5) << model.outcome;
 }
 
+// More far objects than modes.
+TEST(Aside, StrayRowsBesideAGroupLeaveRoomForItsMode) {
+  Dataset data = sheet_with_group(3000, 40);
+  const std::size_t strays = 3;
+  data.rows += strays - 1;
+  data.x.resize(data.rows * data.dimension, 0.0);
+  for (std::size_t s = 1; s < strays; ++s) data.x[(data.rows - strays + s) * data.dimension + 4 + s] = 10;
+  const Model model = fitted(data, 3);
+  EXPECT_TRUE(model.converged) << model.outcome;
+  EXPECT_EQ(model.aside, (std::vector<std::size_t>{3040, 3041, 3042})) << model.outcome;
+  EXPECT_GT(model.beta, 5) << model.outcome;
+}
+
+// Rows farther from each other than the sheet is wide would cost the others nearly all of their bandwidth.
+TEST(Aside, AGroupThatNoUsefulBandwidthResolvesIsPlacedByExtension) {
+  const std::size_t rows = 3000, group = 40;
+  const Model model = fitted(sheet_with_group(rows, group, 0.7), 8);
+  EXPECT_TRUE(model.converged) << model.outcome;
+  EXPECT_EQ(model.aside.size(), group + 1) << model.outcome;
+  EXPECT_GE(model.aside.front(), rows);
+  EXPECT_GT(model.beta, 5) << model.outcome;
+}
+
+// A search with all rows and one without the sparsest, not one for every degree of sparseness; rows that the bandwidth resolves return.
+TEST(Aside, OneMoreSearchIsAllItTakes) {
+  const Dataset data = sheets(2000);
+  const Model model = fitted(data, 8);
+  EXPECT_LE(model.passes, 110u);
+  std::size_t searched = 0;
+  for (const Probe& probe : model.sweep) searched = std::max(searched, probe.aside);
+  EXPECT_EQ(searched, 40u);
+  EXPECT_EQ(model.aside.size(), model.sweep.back().aside);
+  EXPECT_EQ(model.beta, model.sweep.back().beta);
+}
+
+// Tail all over: a bandwidth at which the modes are more than rounding.
+TEST(Aside, LogNormalRowsGetModesAboveRounding) {
+  Dataset data;
+  data.rows = 1500;
+  data.dimension = 10;
+  const Random random(21, 0);
+  for (std::size_t i = 0; i < data.rows * data.dimension; ++i) data.x.push_back(std::exp(random.normal(i)));
+  const Model model = fitted(data, 16);
+  EXPECT_TRUE(model.converged) << model.outcome;
+  EXPECT_GT(model.eigenvalues.front(), 1e-3) << model.outcome;
+}
+
 // Modes on a few rows are left out, and those that come next are what a longer list of modes holds too.
 TEST(DropLocalised, ReturnsTheLeadingModesOnManyRows) {
   const Dataset data = sheets(1500);

@@ -1,0 +1,244 @@
+#include "fit/rung_search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "flow/landscape.hpp"
+
+namespace fd {
+namespace {
+
+constexpr double worth_it = 1.1;  // a bandwidth that much larger is worth the rows it costs
+constexpr double dear = 8;        // groups are kept unless that makes the bandwidth so many times smaller
+constexpr int most_solves = 5;    // of one search: each shows what the probes before it did not
+constexpr int most_searches = 4;  // with rows aside: each keeps groups that the one before had set aside
+
+}  // namespace
+
+bool RungSearch::may_set_aside() const { return !context_.options.trim && context_.options.select == Select::robust; }
+
+// What sampling does not make: a wall, or modes on a few rows.
+bool RungSearch::held_down(const Found& found) const {
+  const Step& step = found.step;
+  return step.kind == Step::Kind::give_up || step.boundary == "localised" || step.boundary == "precision" ||
+         (found.confirmed && !found.admissible);
+}
+
+bool RungSearch::admissible_at(double beta) const {
+  for (const Probe& probe : history_.probes)
+    if (probe.beta == beta) return probe.outcome == "resolved" && !flow::too_localised(probe, rules_);
+  return true;  // between probes that are
+}
+
+// A solve at a bandwidth that was probed knows more than the probe did, and takes its place in what is decided on.
+void RungSearch::record(const Probe& probe) {
+  for (std::size_t i = 0; i < history_.probes.size(); ++i)
+    if (history_.probes[i].beta == probe.beta) {
+      history_.probes.erase(history_.probes.begin() + static_cast<std::ptrdiff_t>(i));
+      history_.groups.erase(history_.groups.begin() + static_cast<std::ptrdiff_t>(i));
+      break;
+    }
+  history_.probes.push_back(probe);
+  history_.groups.push_back(rung_.groups());
+  sweep_.push_back(probe);
+  if (probe.outcome == "resolved") dimension_ = probe.d_hat;
+  if (probe.outcome == "wall") admit(rung_.groups());
+}
+
+// Past so many groups the gap is judged from here on, and of what was observed already. Returns whether that changes anything.
+bool RungSearch::admit(std::size_t groups) {
+  const std::size_t components = 1 + groups;
+  if (!context_.admits_groups() || components <= rules_.potential.components || components > context_.most_components())
+    return false;
+  rules_.potential.components = context_.potential.components = components;
+  const auto judge = [&](Probe& probe) {
+    if (probe.outcome == "not converged" || probe.outcome == "sparse" || probe.eigenvalues.size() < components) return;
+    probe.outcome.clear();
+    complete(probe, rules_.potential);
+  };
+  for (Probe& probe : history_.probes) judge(probe);
+  for (std::size_t i = phase_; i < sweep_.size(); ++i) judge(sweep_[i]);
+  return true;
+}
+
+Step RungSearch::fold() {
+  for (;;) {  // until `decide` has had its most probes
+    Step step = decide(history_.probes, rules_);
+    if (step.kind != Step::Kind::probe) {
+      // a gap that ends the search may be that of groups
+      const bool by_gap = step.kind == Step::Kind::give_up || step.boundary == "precision";
+      const auto& groups = history_.groups;
+      if (by_gap && !groups.empty() && admit(*std::max_element(groups.begin(), groups.end()))) continue;
+      return step;
+    }
+    const bool again =
+        std::any_of(history_.probes.begin(), history_.probes.end(), [&](const Probe& p) { return p.beta == step.beta; });
+    if (again) {  // what is known there does not lead on
+      step.kind = Step::Kind::give_up;
+      step.reason = "the search came back to a bandwidth that it had tried";
+      return step;
+    }
+    record(rung_.probe(step.beta));
+  }
+}
+
+bool RungSearch::observe(double beta) {
+  if (last_) {
+    solution_ = rung_.solve(beta);
+    record(solution_->probe);
+    solution_->probe = sweep_.back();  // judged past the groups that it showed
+  } else if (!rung_.settled_near(beta)) {
+    const Probe probe = rung_.settle(beta);
+    if (probe.outcome != "not converged") record(probe);
+  }
+  return admissible_at(beta);
+}
+
+void RungSearch::confirm(Found& found) {
+  for (int solves = 0; solves < most_solves; ++solves) {
+    if (last_ || found.step.kind == Step::Kind::accept) found.admissible = observe(found.step.beta);
+    found.confirmed = true;
+    if (found.step.kind != Step::Kind::accept && !found.admissible) return;
+    const Step next = decide(history_.probes, rules_);
+    if (next.kind != Step::Kind::probe && next.beta == found.step.beta) return;
+    if (solves + 1 < most_solves) found.step = next.kind == Step::Kind::probe ? fold() : next;
+  }
+}
+
+RungSearch::Found RungSearch::search() {
+  Found found;
+  found.step = fold();
+  if (!held_down(found) || !may_set_aside() || rung_.sets_rows_aside()) confirm(found);
+  return found;
+}
+
+void RungSearch::begin_anew() {
+  history_ = {};
+  phase_ = sweep_.size();
+}
+
+// The scale of the variance, and what was found from there, may be that of a few rows: the search starts at that of nearly all.
+RungSearch::Found RungSearch::search_with_rows_aside(const Step& all) {
+  rung_.keep_groups();
+  rung_.set_aside_above(0);
+  const double extent = context_.summary.extent, scale = !context_.options.beta0 && extent > 0 ? 2 / (extent * extent) : 0;
+  double start = rules_.beta_start;
+  if (all.kind == Step::Kind::accept || scale > start) start = std::max(all.kind == Step::Kind::accept ? all.beta : 0.0, scale);
+  rules_.beta_start = std::clamp(start, rules_.beta_min, rules_.beta_max);
+  rules_.first_ratio = FlowRules().first_ratio;
+  Found found;
+  for (int searches = 0; searches < most_searches; ++searches) {
+    begin_anew();
+    found = {};
+    record(rung_.probe(rules_.beta_start));
+    if (rung_.keep_groups()) continue;  // these rows may not be set aside: another walk
+    found.step = fold();
+    confirm(found);
+    if (!found.admissible || !rung_.keep_groups()) break;
+    rules_.beta_start = found.step.beta;
+  }
+  return found;
+}
+
+// No row is kept, be it of a group. V falls up to its minimum: where it does not at the bandwidth that would be worth it, nothing is found.
+RungSearch::Found RungSearch::search_with_groups_aside(const Step& kept) {
+  rung_.set_treatment({0, {}, false});
+  rules_.potential.components = context_.potential.components = context_.options.components.value_or(1);
+  rules_.beta_start = std::min(dear * kept.beta, rules_.beta_max);
+  begin_anew();
+  Probe there[2];
+  for (int i = 0; i < 2; ++i) record(there[i] = rung_.probe(rules_.beta_start / (2 - i)));
+  Found found;
+  if (!flow::usable(there[1]) || !(there[1].v < there[0].v)) return found;
+  found.step = fold();
+  confirm(found);
+  return found;
+}
+
+// Half of the last eigenvalue that was asked for: rows below it are resolved.
+double RungSearch::resolving_return() const {
+  const std::vector<double>& values = history_.probes.back().eigenvalues;
+  return std::clamp(values.empty() ? 0.0 : 0.5 * values.back(), 1.0 / 64, rather_stays);
+}
+
+void RungSearch::return_resolved_rows(const Found& found) {
+  most_return_ = resolving_return();
+  if (!last_) return;  // the next rung sees
+  const auto returns = [&](std::size_t i) { return solution_->d[i] == 0 && solution_->stays[i] <= most_return_; };
+  std::size_t row = 0;
+  while (row < solution_->stays.size() && !returns(row)) ++row;
+  if (row == solution_->stays.size()) return;
+  Attempt without = put_by(found);
+  begin_anew();
+  rung_.set_aside_above(most_return_);
+  if (observe(found.step.beta) && !rung_.keep_groups()) return;
+  take_up(std::move(without));
+  most_return_ = 0;
+}
+
+RungSearch::Attempt RungSearch::put_by(const Found& found) {
+  return {found, history_, rules_, std::exchange(solution_, {}), rung_.treatment(), sweep_.size()};
+}
+
+RungSearch::Found RungSearch::take_up(Attempt attempt) {
+  history_ = std::move(attempt.history);
+  rules_ = std::move(attempt.rules);
+  context_.potential = rules_.potential;
+  solution_ = std::move(attempt.solution);
+  rung_.set_treatment(std::move(attempt.treatment));
+  const auto end = sweep_.begin() + static_cast<std::ptrdiff_t>(attempt.sweep_end);
+  if (solution_) std::rotate(end - 1, end, sweep_.end());  // the answer is the last of the sweep
+  return attempt.found;
+}
+
+RungSearch::Found RungSearch::run() {
+  const auto usable = [](const Found& f) {
+    return f.step.kind == Step::Kind::accept && f.step.boundary != "edge" && f.admissible;
+  };
+  const bool aside = rung_.sets_rows_aside();
+  Found found = search();
+  if (aside) {
+    if (usable(found) && rung_.keep_groups()) found = search_with_rows_aside(found.step);
+    if (!usable(found)) return found;
+  } else {
+    if (!held_down(found) || !may_set_aside() || rung_.most_rows_aside() == 0) {
+      if (!found.confirmed) confirm(found);
+      return found;
+    }
+    beta_of_all_ = found.step.beta;
+    Attempt all = put_by(found);
+    found = search_with_rows_aside(all.found.step);
+    const bool gained = found.step.beta > worth_it * all.found.step.beta || all.found.step.kind == Step::Kind::give_up;
+    if (!usable(found) || !gained) {
+      found = take_up(std::move(all));
+      if (!found.confirmed) confirm(found);
+      return found;
+    }
+  }
+  const auto unresolved = [](const Probe& probe) { return probe.outcome == "sparse"; };
+  if (std::any_of(history_.probes.begin(), history_.probes.end(), unresolved)) {  // groups that are kept are what ends the search
+    Attempt kept = put_by(found);
+    found = search_with_groups_aside(kept.found.step);
+    if (!usable(found) || !(found.step.beta > dear * kept.found.step.beta)) found = take_up(std::move(kept));
+  }
+  return_resolved_rows(found);
+  return found;
+}
+
+bool RungSearch::holds(double beta, double most_return) {
+  rung_.set_aside_above(most_return_ = most_return);
+  for (int solves = 0; solves < most_solves; ++solves) {
+    if (!observe(beta)) {
+      if (most_return_ == 0 || !may_set_aside() || rung_.most_rows_aside() == 0) return false;
+      // rows that smaller samples did not hold may be all that is wrong
+      rung_.set_aside_above(most_return_ = most_return_ < 1 ? 0 : resolving_return());
+    } else if (!rung_.sets_rows_aside() || !rung_.keep_groups()) {
+      return true;
+    }
+    begin_anew();
+  }
+  return false;
+}
+
+}  // namespace fd

@@ -1,0 +1,89 @@
+// The search for the bandwidth on one rung: a fold over what was observed there. The flow decides on the history, a probe is added to it, and
+// so on; what it accepts is solved, and where the solve shows what probes did not, the flow decides again.
+//
+// Two things hold a bandwidth down that sampling would allow. Groups of rows far from the rest close the gap: they are admitted as components, and the
+// history is judged again past them. Rows that the others do not resolve make modes of their own: the search is made once more without the
+// sparsest rows, as many as may be set aside, and is taken where that buys a bandwidth a tenth larger. Then all those of them return that the
+// bandwidth resolves: a row's indicator has the Rayleigh quotient P_ii, so far below the last eigenvalue it is no mode that was asked for.
+//
+// Guarantees: ends after a few searches of at most `most_probes` probes each; leaves the rung as its answer was solved.
+// Does not know: other rungs.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "fit/rung_solver.hpp"
+#include "flow/flow.hpp"
+
+namespace fd {
+
+class RungSearch {
+ public:
+  // `sweep`: where every probe is written down. `last`: what is accepted is solved to the end; otherwise as well as its modes are carried on.
+  RungSearch(FitContext& context, RungSolver& rung, FlowRules rules, std::vector<Probe>& sweep, bool last)
+      : context_(context), rung_(rung), rules_(std::move(rules)), sweep_(sweep), last_(last), phase_(sweep.size()) {}
+
+  struct Found {
+    Step step;
+    bool confirmed = false;   // a solve was made there,
+    bool admissible = false;  // and showed that the bandwidth may be taken
+  };
+
+  // A bandwidth that is likely to be accepted, observed before the search is begun. Returns whether it is admissible.
+  bool observe(double beta);
+  Found run();
+  // Whether the bandwidth that smaller samples agree on is admissible here: with the rows that they set aside (above `most_return`), or with as
+  // many as may be.
+  bool holds(double beta, double most_return);
+
+  Solution take_solution() { return std::move(*solution_); }  // of the last rung's last solve
+  double beta_of_all() const { return beta_of_all_; }         // with no row set aside; NaN where that was not searched
+  double most_return() const { return most_return_; }         // above which rows are set aside at the answer
+  double dimension() const { return dimension_; }             // d_hat of the last probe that was resolved; NaN: none
+  const FlowRules& rules() const { return rules_; }
+
+ private:
+  bool may_set_aside() const;
+  bool held_down(const Found& found) const;
+  bool admissible_at(double beta) const;
+  void record(const Probe& probe);
+  bool admit(std::size_t groups);
+  Step fold();
+  void confirm(Found& found);
+  void begin_anew();
+  Found search();
+  Found search_with_rows_aside(const Step& all);
+  Found search_with_groups_aside(const Step& kept);
+  double resolving_return() const;
+  void return_resolved_rows(const Found& found);
+
+  struct Observed {
+    std::vector<Probe> probes;        // one a bandwidth: what the flow decides on
+    std::vector<std::size_t> groups;  // that each of them showed
+  };
+  // A search that is put by while another is made.
+  struct Attempt {
+    Found found;
+    Observed history;
+    FlowRules rules;
+    std::optional<Solution> solution;
+    RowTreatment treatment;
+    std::size_t sweep_end;
+  };
+  Attempt put_by(const Found& found);
+  Found take_up(Attempt attempt);
+
+  FitContext& context_;
+  RungSolver& rung_;
+  FlowRules rules_;
+  std::vector<Probe>& sweep_;
+  bool last_;
+  std::size_t phase_;  // where in the sweep the probes under the rule in force begin
+  Observed history_;
+  std::optional<Solution> solution_;
+  double most_return_ = 1;
+  double beta_of_all_ = std::numeric_limits<double>::quiet_NaN(), dimension_ = std::numeric_limits<double>::quiet_NaN();
+};
+
+}  // namespace fd
