@@ -145,6 +145,7 @@ nlohmann::ordered_json summary_json(const Model& model) {
           {"seconds", model.seconds},
           {"forecast_seconds", model.forecast_seconds},
           {"forecast_passes", model.forecast_passes},
+          {"least_seconds", model.least_seconds},
           {"peak_rss_bytes", model.peak_rss_bytes},
           {"provenance", provenance}};
 }
