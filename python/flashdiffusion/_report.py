@@ -1,6 +1,8 @@
 """A fitted map in HTML: the summary that notebooks show, and a page of its own."""
 
 import html
+import os
+import tempfile
 
 import numpy as np
 
@@ -50,6 +52,22 @@ def page(model, labels=None, title=None):
             column.words = ["" if value is None or value != value else str(value) for value in values.tolist()]
         columns.append(column)
     return report_page(model._model, "" if title is None else str(title), columns)
+
+
+def write_whole(text, path):
+    """A file that appears by rename, with the permissions a new file has; a failure leaves what was there."""
+    path = os.path.realpath(path)
+    descriptor, temporary = tempfile.mkstemp(prefix=os.path.basename(path) + ".", dir=os.path.dirname(path))
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
 
 
 def _named(labels):
