@@ -91,7 +91,7 @@ def test_a_program_of_a_user_is_checked(tmp_path):
     assert found == set(range(first, first + len(MISTAKES))), said
 
 
-@pytest.mark.parametrize("other", ["numpy", "h5py", "torch", "pykeops", "MDAnalysis"])
+@pytest.mark.parametrize("other", ["numpy", "h5py", "torch", "imagecodecs", "pykeops", "MDAnalysis"])
 @pytest.mark.parametrize("first", [True, False])
 def test_neighbours_in_one_process(tmp_path, other, first):
     """Libraries that carry their own HDF5, Highway or threads, imported and used before and after ours."""
@@ -101,6 +101,7 @@ def test_neighbours_in_one_process(tmp_path, other, first):
     use = {
         "numpy": "big = np.resize(x, (800, 800)); assert meanwhile(lambda: big @ big) and (np.diff(np.sort(x[:, 0])) >= 0).all()",
         "h5py": "f = h5py.File('a.h5', 'w'); f['x'] = x; f.close(); m.save('m.h5'); assert (h5py.File('m.h5')['psi'][:] == m.psi_).all()",
+        "imagecodecs": "i = (255 * np.resize(x, (300, 300)).clip(0, 1)).astype(np.uint8); assert meanwhile(lambda: np.frombuffer(imagecodecs.jpegxl_encode(i), np.uint8))",  # Highway
         "torch": "t = torch.from_numpy(np.resize(x, (800, 800))); assert meanwhile(lambda: (t @ t.T).numpy())",
     }.get(other, "pass")
     code = f"""
