@@ -370,6 +370,16 @@ class DiffusionMap(Estimator):
         self._fitted()
         return pseudotime(self.eigenvalues_, self.psi_, root)
 
+    def remarks(self) -> list[dict[str, str]]:
+        """What to know before the map is used, heaviest first: name, weight ("serious", "care" or "note"), sentence and action of each.
+
+        The names are those of the report: "not-converged", "separate-pieces", "localised-modes", "rows-aside" and more.
+        """
+        self._fitted()
+        return [
+            {"name": r.name, "weight": r.weight, "sentence": in_python(r.sentence), "action": in_python(r.action)} for r in _native.remarks(self._model)
+        ]
+
     def plot_embedding(self, **how: Any) -> Any:
         """Coordinates as a scatter plot; see ``flashdiffusion.plot.embedding``."""
         from . import plot

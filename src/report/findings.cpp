@@ -55,7 +55,7 @@ const char* name(Weight weight) {
   return "note";
 }
 
-Findings find(const Model& model) {
+Findings find_quickly(const Model& model) {
   Findings found;
   found.chosen = model.sweep.size() > 1;
   for (const Probe& probe : model.sweep)  // the last one at the accepted bandwidth
@@ -67,6 +67,11 @@ Findings find(const Model& model) {
   found.tolerance = tolerance_of(model);
   found.keep = modes_to_keep(model.eigenvalues, uncertainty_of_one(model));
   found.supports = mode_supports(model);
+  return found;
+}
+
+Findings find(const Model& model) {
+  Findings found = find_quickly(model);
   std::vector<std::size_t> fitted;
   for (std::size_t i = 0; i < model.d.size(); ++i)
     if (model.d[i] > 0) fitted.push_back(i);

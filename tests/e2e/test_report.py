@@ -75,6 +75,16 @@ def test_labels(program, model):
     assert len(columns[0]["words"]) == rows
 
 
+def test_fit_names_its_remarks_for_programs(program, model):
+    """Those of the page: a name, a sentence, a thing to do."""
+    result = program("fit", "points.npy", "--beta", "5", "-k", "6", "--max-passes", "1", "-o", "cut.h5", "--report", "cut.html", "--json", status=1)
+    remarks = json.loads(result.stdout)["remarks"]
+    assert remarks[0]["name"] == "not-converged" and remarks[0]["weight"] == "serious"
+    page = (program.folder / "cut.html").read_text(encoding="utf-8")
+    for remark in remarks:
+        assert all(remark.values()) and f"<code>{remark['name']}</code>" in page
+
+
 def test_what_is_refused_leaves_nothing(program, model):
     program.refused("report", "model.h5", words=["-o"])
     program.refused("report", "nowhere.h5", "-o", "r.html", status=3, words=["nowhere.h5"])

@@ -213,6 +213,15 @@ def test_rows_set_aside_are_named_and_placed(points):
     assert DiffusionMap(3, beta=0.05, trim=0).fit(far).aside_.tolist() == []
 
 
+def test_remarks_have_a_name_a_sentence_and_a_thing_to_do(points):
+    assert DiffusionMap(3, beta=1.5).fit(points).remarks() == []
+    with pytest.warns(flashdiffusion.ConvergenceWarning):
+        cut = DiffusionMap(6, beta=5.0, max_passes=1).fit(points)
+    first = cut.remarks()[0]
+    assert first["name"] == "not-converged" and first["weight"] == "serious" and "max_passes" in first["sentence"] + first["action"]
+    assert all(set(remark) == {"name", "weight", "sentence", "action"} and all(remark.values()) for remark in cut.remarks())
+
+
 def test_summary_for_notebooks(points):
     model = DiffusionMap(3, beta=1.5)
     assert "not fitted" in model._repr_html_()
