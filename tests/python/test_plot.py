@@ -69,6 +69,11 @@ def test_report_is_the_page_of_the_program(model, tmp_path):
     assert text.startswith("<!DOCTYPE html>") or text.startswith("<!doctype html>")
     assert "Content-Security-Policy" in text and "A <b> title" not in text and "kind" in text and "size" in text
     assert model.report() == model.report(labels=None)
+    pandas = pytest.importorskip("pandas")
+    text = model.report(labels={"nullable": pandas.Series(["here", None] * 200, dtype="string"), "flag": pandas.Series([True, None] * 200, dtype="boolean"), "kinds": pandas.Categorical(["a", "b"] * 200)})
+    assert '"here"' in text and "<NA>" not in text
+    with pytest.raises(ValueError, match="complex"):
+        model.report(labels=np.full(400, 1j))
     for wrong in ([1, 2, 3], {"kind": np.zeros((400, 2))}):
         with pytest.raises(ValueError, match="one is needed for each of the 400 rows"):
             model.report(labels=wrong)

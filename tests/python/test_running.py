@@ -157,6 +157,18 @@ def test_kinds_of_arrays_give_the_same_map(points, tmp_path):
     )
 
 
+def test_tables_with_something_missing_are_refused_by_place(points):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(points).astype("Float64")
+    frame.iloc[4, 2] = pandas.NA
+    masked = np.ma.masked_array(points, mask=np.arange(points.size).reshape(points.shape) == 4 * 4 + 2)
+    for table in (frame, masked, masked.astype(np.float64)):
+        with pytest.raises(ValueError, match="row 5, column 3"):
+            DiffusionMap(3, beta=1.5).fit(table)
+    mixed = pandas.DataFrame({"whole": np.arange(400), "flag": points[:, 0] > 0, "number": points[:, 1]}).convert_dtypes()
+    assert DiffusionMap(3, beta=0.001).fit(mixed).n_features_in_ == 3
+
+
 def test_embedding_outlives_its_model(points):
     psi = DiffusionMap(3, beta=1.5).fit(points).psi_
     copy = psi.copy()
