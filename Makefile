@@ -23,7 +23,8 @@ configure: ready
 build: configure
 	@cmake --build $(BUILD) --parallel $(JOBS) --target flashdiffusion_program flashdiffusion_bench
 
-demo: build
+demo: configure
+	@cmake --build $(BUILD) --parallel $(JOBS) --target flashdiffusion_program
 	@$(PROGRAM) demo --output $(BUILD)
 
 # What the Python tests import is fetched while the compiler works; ctest takes it from there.

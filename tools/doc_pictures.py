@@ -5,6 +5,7 @@
 """
 
 import base64
+import re
 import subprocess
 import sys
 import tempfile
@@ -39,6 +40,15 @@ def picture(driver, selector, path, hide=".exports"):
     path.write_bytes(base64.b64decode(shot["data"]))
 
 
+def worked_example(work, path):
+    """The plot of docs/python.md's worked example, drawn by the code that stands there: needs the package in build/venv (`make python`)."""
+    blocks = re.findall(r"^```python\n(.*?)^```$", (HERE / "docs" / "python.md").read_text(encoding="utf-8"), re.M | re.S)
+    (block,) = [block for block in blocks if "positions.npy" in block]
+    code = block.replace("examples/", "").replace("model.plot_embedding(", "drawn = model.plot_embedding(")
+    command = [HERE / "build" / "venv" / "bin" / "python", "-c", f"{code}\ndrawn.figure.savefig({str(path)!r}, dpi=100)"]
+    subprocess.run(command, cwd=work, check=True)
+
+
 def main():
     pictures = HERE / "docs" / "pictures"
     pictures.mkdir(exist_ok=True)
@@ -57,6 +67,7 @@ def main():
                 picture(driver, "#plot-flow", pictures / "flow.png")
                 picture(driver, "#plot-spectrum", pictures / "spectrum.png")
         driver.quit()
+        worked_example(work, pictures / "torsion.png")
 
 
 main()

@@ -4,7 +4,8 @@
     tools/make_examples.py FOLDER
 
 cells.csv, cell-types.csv   1,500 cells in 20 coordinates, named: a trunk that parts into two branches, and their types
-frames.npy, states.csv      2,000 frames of a chain that turns about one bond in three wells: 15 distances, and the well of each frame
+frames.npy, states.csv      2,000 frames of a chain that turns about one bond in three wells: 15 distances, and the well of each frame;
+positions.npy               the chain itself, frames × atoms × 3
 images.npy, angles.csv      1,200 pictures of 16 × 16 pixels of a bar at any angle, and that angle
 """
 
@@ -38,7 +39,7 @@ def frames(rng, n=2000):
     chain += 0.08 * rng.normal(size=chain.shape)
     first, second = np.triu_indices(6, 1)
     distances = np.linalg.norm(chain[:, first] - chain[:, second], axis=2)
-    return distances, np.floor(np.mod(phi, 2 * np.pi) / (2 * np.pi / 3)).astype(int)
+    return distances, chain, np.floor(np.mod(phi, 2 * np.pi) / (2 * np.pi / 3)).astype(int)
 
 
 def images(rng, n=1200, width=16):
@@ -60,7 +61,8 @@ def main():
     head = "cell," + ",".join(f"pc{j + 1}" for j in range(table.shape[1]))
     (folder / "cells.csv").write_text("\n".join([head, *(f"{name}," + ",".join(f"{v:.4f}" for v in row) for name, row in zip(names, table))]) + "\n")
     (folder / "cell-types.csv").write_text("\n".join(["cell,type", *(f"{name},{kind}" for name, kind in zip(names, kinds))]) + "\n")
-    table, wells = frames(rng)
+    table, positions, wells = frames(rng)
+    np.save(folder / "positions.npy", positions.astype(np.float32))
     np.save(folder / "frames.npy", table.astype(np.float32))
     (folder / "states.csv").write_text("\n".join(["well", *(f"well {w + 1}" for w in wells)]) + "\n")
     table, angles = images(rng)

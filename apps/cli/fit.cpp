@@ -121,6 +121,7 @@ int run(const Arguments& arguments, const std::vector<std::string>& command) {
 
   if (arguments.json) {
     nlohmann::ordered_json document = summary_json(model);
+    document["remarks"] = remarks_json(model);
     document["output"] = arguments.output;
     if (!arguments.coordinates.empty()) document["coordinates"] = arguments.coordinates;
     if (!arguments.report.empty()) document["report"] = arguments.report;

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <flashdiffusion/report.hpp>
+
 #include "base/counted.hpp"
 #include "base/printable.hpp"
 #include "common/console.hpp"
@@ -145,8 +147,19 @@ nlohmann::ordered_json summary_json(const Model& model) {
           {"seconds", model.seconds},
           {"forecast_seconds", model.forecast_seconds},
           {"forecast_passes", model.forecast_passes},
+          {"least_seconds", model.least_seconds},
           {"peak_rss_bytes", model.peak_rss_bytes},
           {"provenance", provenance}};
+}
+
+nlohmann::ordered_json remarks_json(const Model& model) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const Remark& remark : remarks(model))
+    list.push_back({{"name", remark.name},
+                    {"weight", name(remark.weight)},
+                    {"sentence", with_flags(remark.sentence)},
+                    {"action", remark.action}});
+  return list;
 }
 
 }  // namespace fd::cli

@@ -14,6 +14,9 @@ namespace fd::cli {
 std::string summary_text(const Model& model, const std::string& origin = {});
 nlohmann::ordered_json summary_json(const Model& model);
 
+// Remarks on a model with its arrays: name, weight, sentence, action.
+nlohmann::ordered_json remarks_json(const Model& model);
+
 std::string row_text(const std::string& label, const std::string& value);  // a line of the table
 
 }  // namespace fd::cli

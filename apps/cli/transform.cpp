@@ -36,8 +36,9 @@ struct Arguments {
 };
 
 constexpr const char* footer =
-    R"(A coordinate is lambda^t psi(x), with psi extended to new points by the same kernel and alpha (Nystroem). A row that no fitted point is
-near has no coordinates: it is written as NaN and listed.
+    R"(A coordinate is lambda^t psi(x), with psi extended to new points by the same kernel and alpha (Nystroem). A row beyond the
+kernel's reach of every fitted one is placed where its nearest fitted rows are, and named. --json lists such rows under beyond_reach, counted
+from 0 as all rows in JSON are; sentences count from 1.
 
 Examples:
   flashdiffusion transform model.h5 new.npy -o coordinates.npy
@@ -87,19 +88,6 @@ void restore_points(Model& model, const std::string& path, const ReadOptions& op
   model.points = kept_points(*source, model.mean, model.beta, traits(model.precision).wide_panels);
 }
 
-std::vector<std::size_t> rows_without_coordinates(const Table& coordinates) {
-  std::vector<std::size_t> rows;
-  for (std::size_t i = 0; coordinates.columns() > 0 && i < coordinates.rows(); ++i)
-    if (std::isnan(coordinates(i, 0))) rows.push_back(i);
-  return rows;
-}
-
-std::string describe_unreachable(const std::vector<std::size_t>& rows, std::size_t of) {
-  return fmt::format("note: {} of {} {} beyond the kernel's reach of every fitted point, and {} coordinates are NaN: {}",
-                     rows.size(), counted(of, "row"), one_or_many(rows.size(), "is", "are"),
-                     one_or_many(rows.size(), "its", "their"), listed_rows(rows, 12));
-}
-
 int run(const Arguments& arguments) {
   if (!std::isfinite(arguments.time) || arguments.time < 0)
     throw Error(Failure::misuse, fmt::format("--time {}: must be a finite number, zero or above", arguments.time),
@@ -141,28 +129,26 @@ int run(const Arguments& arguments) {
   options.backend = arguments.backend;
   options.threads = checked_threads(arguments.threads);
   options.observer = &display;
-  const Table coordinates = model.transform(*fresh, arguments.time, options);
+  std::vector<std::size_t> beyond_reach;
+  const Table coordinates = model.transform(*fresh, arguments.time, options, &beyond_reach);
   display.clear();
   throw_if_interrupted();
   if (to_stdout) write_csv(coordinates, fresh->row_names(), [](std::string_view text) { print_result(std::string(text)); });
   else write_table(coordinates, arguments.output, fresh->row_names());
-  const std::vector<std::size_t> unreachable = rows_without_coordinates(coordinates);
-  if (!unreachable.empty() && !arguments.quiet) remark(describe_unreachable(unreachable, coordinates.rows()));
 
   if (arguments.json) {
-    std::vector<std::size_t> from_one = unreachable;
-    for (std::size_t& row : from_one) ++row;
     const nlohmann::ordered_json document = {{"rows", coordinates.rows()}, {"modes", coordinates.columns()},
-                                             {"time", arguments.time},     {"unreachable_rows", from_one},
+                                             {"time", arguments.time},     {"beyond_reach", beyond_reach},
                                              {"model", arguments.model},   {"output", arguments.output}};
     print_result(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   } else if (!arguments.quiet && !to_stdout) {
     print_result(fmt::format("{} of {} at time {:g} written to {}\n", counted(coordinates.rows(), "row"),
                              counted(coordinates.columns(), "coordinate"), arguments.time, arguments.output));
   }
-  if (unreachable.size() < coordinates.rows()) return done;
-  complain("every row is beyond the kernel's reach of the fitted points: there are no coordinates",
-           fmt::format("{} holds NaN alone; were the points scaled as those of the fit?", arguments.output));
+  if (beyond_reach.size() < coordinates.rows()) return done;
+  complain("every row is beyond the kernel's reach of the fitted ones",
+           fmt::format("{} tells them apart by their nearest fitted rows alone; were they scaled as those of the fit?",
+                       arguments.output));
   return numbers;
 }
 

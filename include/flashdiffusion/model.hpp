@@ -66,18 +66,22 @@ struct Model {
   double forecast_seconds =
       std::numeric_limits<double>::quiet_NaN();  // before the fit; NaN where it was too small to be forecast
   std::size_t forecast_passes = 0;
+  // Of these passes at the limit of the machine's arithmetic; NaN where it was not measured.
+  double least_seconds = std::numeric_limits<double>::quiet_NaN();
   std::uint64_t peak_rss_bytes = 0;
 
   std::size_t modes() const { return eigenvalues.size(); }
 
   // Diffusion coordinates lambda^time psi of new points, m × modes: the Nyström extension with the same alpha. A point beyond the
-  // kernel's reach of every fitted one has no coordinates: its row is NaN.
+  // kernel's reach of every fitted one is placed where that extension tends, with the nearest fitted points, as rows set aside by a fit are.
+  // A note to the observer names such rows (counted from 1), and `beyond_reach` holds them (counted from 0).
   //
   // time: finite, zero or above; anything else is misuse. A power of an eigenvalue that is not positive (rounding leaves some just
   // below 0) exists for whole times only; at other times that coordinate is 0, and before time 1 also where the precision cannot tell the
   // eigenvalue from 0, by which it would be divided. A note to the observer says so.
   std::vector<float> transform(PointsView fresh, double time = 1) const;
-  Table transform(PointSource& fresh, double time, const Options& options) const;
+  Table transform(PointSource& fresh, double time, const Options& options,
+                  std::vector<std::size_t>* beyond_reach = nullptr) const;
 
   // Coordinates of the fitted points themselves, at times as above.
   Table embedding(double time = 1) const;

@@ -9,6 +9,19 @@
 
 namespace fd {
 
+// What to know before a model is used. The names stay the same from version to version (docs/report.md lists them).
+enum class Weight { serious, care, note };
+const char* name(Weight weight);
+
+struct Remark {
+  std::string name;  // for programs: "not-converged"
+  Weight weight = Weight::note;
+  std::string sentence, action;
+};
+
+// Of a model with its arrays, heaviest first; measured in no time. Options are named as flags of the program.
+std::vector<Remark> remarks(const Model& model);
+
 // A column the map can be coloured by: words or numbers, one a row of the model. An empty word and NaN are missing.
 struct Labels {
   std::string name;

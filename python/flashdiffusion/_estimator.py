@@ -4,8 +4,13 @@ Parameters are the keyword arguments of ``__init__``, stored as they are. Where 
 global settings are used.
 """
 
+from __future__ import annotations
+
 import inspect
 import sys
+from typing import Any, TypeVar
+
+Self = TypeVar("Self", bound="Estimator")
 
 
 class NotFittedError(ValueError, AttributeError):
@@ -30,11 +35,11 @@ class Estimator:
     def _parameter_names(cls):
         return sorted(name for name in inspect.signature(cls.__init__).parameters if name != "self")
 
-    def get_params(self, deep=True):
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters by name."""
         return {name: getattr(self, name) for name in self._parameter_names()}
 
-    def set_params(self, **params):
+    def set_params(self: Self, **params: Any) -> Self:
         """Sets parameters by name; an unknown one is refused."""
         known = self._parameter_names()
         for name in params:
@@ -59,7 +64,7 @@ class Estimator:
             input_tags=InputTags(),
         )
 
-    def set_output(self, *, transform=None):
+    def set_output(self: Self, *, transform: str | None = None) -> Self:
         """What ``transform`` and ``fit_transform`` return: "default" (an array), "pandas" or "polars"; None changes nothing."""
         if transform is not None:
             if transform not in ("default", "pandas", "polars"):

@@ -35,7 +35,11 @@ def as_points(table, name="X"):
             "reduce it first (PCA)."
         )
     if hasattr(table, "to_numpy") and hasattr(table, "columns"):
-        table = table.to_numpy()
+        table = _values(table)
+    elif hasattr(table, "collect") and hasattr(table, "columns"):
+        raise TypeError(f"{name} is a lazy frame: call .collect() first")
+    if np.ma.isMaskedArray(table):  # what is masked is missing, and refused as such
+        table = np.ma.masked_array(table, dtype=np.result_type(table.dtype, np.float32)).filled(np.nan)
     array = table if type(table) is np.ndarray else np.asarray(table)
     if np.iscomplexobj(array):
         raise ValueError(f"Complex data not supported\n{array}\n")
@@ -56,6 +60,14 @@ def as_points(table, name="X"):
     if array.shape[1] < 1:
         raise ValueError(f"Found array with 0 feature(s) (shape={array.shape}) while a minimum of 1 is required.")
     return np.ascontiguousarray(array)
+
+
+def _values(frame):
+    """A frame's values; where columns of several or nullable types would make objects of them, as float64 with NaN for what is missing."""
+    array = frame.to_numpy()
+    if array.dtype != object or not hasattr(frame, "iloc"):
+        return array
+    return frame.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
 def refuse_other_columns(estimator, table, array):

@@ -1,6 +1,8 @@
 """A fitted map in HTML: the summary that notebooks show, and a page of its own."""
 
 import html
+import os
+import tempfile
 
 import numpy as np
 
@@ -44,12 +46,40 @@ def page(model, labels=None, title=None):
             raise ValueError(f"labels {name!r} have shape {values.shape}: one is needed for each of the {len(model.psi_)} rows")
         column = Labels()
         column.name = str(name)
+        if np.iscomplexobj(values):
+            raise ValueError(f"labels {name!r} are complex numbers: give their parts or sizes")
         if np.issubdtype(values.dtype, np.number):
             column.numbers = values.astype(float).tolist()
         else:
-            column.words = ["" if value is None or value != value else str(value) for value in values.tolist()]
+            column.words = ["" if _missing(value) else str(value) for value in values.tolist()]
         columns.append(column)
     return report_page(model._model, "" if title is None else str(title), columns)
+
+
+def write_whole(text, path):
+    """A file that appears by rename, with the permissions a new file has; a failure leaves what was there."""
+    path = os.path.realpath(path)
+    if os.path.isdir(path):
+        raise IsADirectoryError(f"{path} is a folder: name a file in it")
+    descriptor, temporary = tempfile.mkstemp(prefix=os.path.basename(path) + ".", dir=os.path.dirname(path))
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _missing(value):
+    """None, NaN, and pandas' NA, which is neither equal to itself nor not."""
+    try:
+        return value is None or bool(value != value)
+    except TypeError:
+        return True
 
 
 def _named(labels):

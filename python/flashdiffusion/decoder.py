@@ -39,6 +39,12 @@ class Decoder(Estimator):
     True
     """
 
+    coefficients_: NDArray[np.float64]
+    intercept_: NDArray[np.float64]
+    ridge_: float
+    error_: NDArray[np.float64]
+    n_features_in_: int
+
     def __init__(self, ridge: float | None = None, *, folds: int = 5, period: float | None = None) -> None:
         self.ridge = ridge
         self.folds = folds

@@ -87,7 +87,7 @@ class DiffusionMap(Estimator):
     degree_, mass_ : array (n,)
         Degree and kernel mass; ``degree_ / degree_.sum()`` is the stationary distribution.
     aside_ : array
-        Rows that took no part in the fit and were placed by extension; their degree is 0.
+        Rows (counted from 0) that took no part in the fit and were placed by extension, as ``transform`` places them; their degree is 0.
     sweep_ : dict of arrays
         One entry a bandwidth that was tried.
     n_passes_ : int
@@ -109,6 +109,23 @@ class DiffusionMap(Estimator):
     >>> bool(np.allclose(model.transform(circle), model.embedding_, atol=1e-4))
     True
     """
+
+    eigenvalues_: NDArray[np.float64]
+    residuals_: NDArray[np.float64]
+    psi_: NDArray[Any]
+    degree_: NDArray[np.float64]
+    mass_: NDArray[np.float64]
+    aside_: NDArray[np.intp]
+    sweep_: dict[str, NDArray[Any]]
+    beta_: float
+    n_eff_: float
+    intrinsic_dim_: float
+    perron_gap_: float
+    n_passes_: int
+    converged_: bool
+    outcome_: str
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
 
     def __init__(
         self,
@@ -188,20 +205,19 @@ class DiffusionMap(Estimator):
         return self._output(self.fit(X, y).embedding_, X)
 
     def transform(self, X: Any) -> Any:
-        """Coordinates of new rows: the Nystroem extension, with the same kernel and normalisation."""
+        """Coordinates of new rows: the Nystroem extension, with the same kernel and normalisation.
+
+        A row beyond the kernel's reach of every fitted one is placed where its nearest fitted rows are, with a ``DataWarning`` whose
+        ``rows`` are such rows (counted from 0, as everywhere but in sentences).
+        """
         model = self._fitted()
         points = as_points(X)
         refuse_other_columns(self, X, points)
         options = _options.machine_options(model.precision, self.backend, self.n_jobs)
         notes = []
         with self._watched() as progress:
-            coordinates = model.transform(points, self._time, options, progress, notes.append)
-        beyond = np.flatnonzero(np.isnan(coordinates[:, 0]))
-        if len(beyond):
-            notes.append(
-                f"{len(beyond)} of {len(points)} rows, row {beyond[0] + 1} first, are too far from every fitted row: their coordinates are NaN"
-            )
-        self._warn(notes)
+            coordinates, beyond_reach = model.transform(points, self._time, options, progress, notes.append)
+        self._warn(notes, beyond_reach)
         return self._output(coordinates, X)
 
     def inverse_transform(self, X: ArrayLike, *, ridge: float | None = None) -> NDArray[Any]:
@@ -248,10 +264,11 @@ class DiffusionMap(Estimator):
         return _Watched(self.callback, self.verbose)
 
     @staticmethod
-    def _warn(notes):
+    def _warn(notes, beyond_reach=()):
         for note in notes:
             if not note.startswith("expected: "):  # a forecast is no warning
-                warnings.warn(in_python(note), DataWarning, stacklevel=3)
+                rows = beyond_reach if "beyond the kernel's reach" in note else ()
+                warnings.warn(DataWarning(in_python(note), rows), stacklevel=3)
 
     # -- what is known after a fit
 
@@ -353,21 +370,31 @@ class DiffusionMap(Estimator):
         self._fitted()
         return pseudotime(self.eigenvalues_, self.psi_, root)
 
-    def plot_embedding(self, **how):
+    def remarks(self) -> list[dict[str, str]]:
+        """What to know before the map is used, heaviest first: name, weight ("serious", "care" or "note"), sentence and action of each.
+
+        The names are those of the report: "not-converged", "separate-pieces", "localised-modes", "rows-aside" and more.
+        """
+        self._fitted()
+        return [
+            {"name": r.name, "weight": r.weight, "sentence": in_python(r.sentence), "action": in_python(r.action)} for r in _native.remarks(self._model)
+        ]
+
+    def plot_embedding(self, **how: Any) -> Any:
         """Coordinates as a scatter plot; see ``flashdiffusion.plot.embedding``."""
         from . import plot
 
         self._fitted()
         return plot.embedding(self, **how)
 
-    def plot_spectrum(self, **how):
+    def plot_spectrum(self, **how: Any) -> Any:
         """Eigenvalues and residuals; see ``flashdiffusion.plot.spectrum``."""
         from . import plot
 
         self._fitted()
         return plot.spectrum(self, **how)
 
-    def plot_flow(self, **how):
+    def plot_flow(self, **how: Any) -> Any:
         """The resolution potential over the bandwidths that were tried; see ``flashdiffusion.plot.flow``."""
         from . import plot
 
@@ -375,21 +402,20 @@ class DiffusionMap(Estimator):
         return plot.flow(self, **how)
 
     def report(self, path: str | os.PathLike[str] | None = None, labels: Any = None, title: str | None = None) -> Any:
-        """One page that shows what the fit found, with everything inside it; returned, or written to ``path``.
+        """One page that shows what the fit found, with everything inside it; returned, or written to ``path``, whole or not at all.
 
         ``labels``, one a row, colour the map: words or numbers, or several by name (a dict, a data frame).
         """
-        from ._report import page
+        from ._report import page, write_whole
 
         self._fitted()
         text = page(self, labels, title)
         if path is None:
             return text
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
+        write_whole(text, path)
         return self
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         from ._report import summary
 
         return summary(self)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,8 +33,10 @@ def estimate(X: Any, **parameters: Any) -> Forecast:
     True
     """
     options = DiffusionMap(**parameters)._options()
-    if isinstance(X, tuple) and len(X) == 2 and all(isinstance(number, int) for number in X):
-        made = _native.estimate_shape(*X, options)
+    if isinstance(X, tuple) and len(X) == 2 and all(isinstance(number, numbers.Integral) for number in X):
+        if min(X) < 1:
+            raise ValueError(f"X = {X} is no shape of a table: rows and columns, each at least 1")
+        made = _native.estimate_shape(int(X[0]), int(X[1]), options)
     else:
         made = _native.estimate(as_points(X), options)
     return Forecast(**{name: getattr(made, name) for name in Forecast.__dataclass_fields__})

@@ -1,5 +1,10 @@
 """The Gaussian kernel and the diffusion operator as SciPy LinearOperators that are never stored."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
@@ -7,6 +12,9 @@ from . import _native
 from ._options import machine_options
 from ._points import as_points
 from .kernel_product import as_weights
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 class KernelOperator(LinearOperator):
@@ -21,7 +29,17 @@ class KernelOperator(LinearOperator):
     (3,)
     """
 
-    def __init__(self, X, Y=None, *, beta, diagonal=True, precision="fp32", backend="auto", n_jobs=None):
+    def __init__(
+        self,
+        X: Any,
+        Y: Any = None,
+        *,
+        beta: float,
+        diagonal: bool = True,
+        precision: str | Sequence[str] = "fp32",
+        backend: str = "auto",
+        n_jobs: int | None = None,
+    ) -> None:
         if not diagonal and Y is not None:
             raise ValueError("diagonal=False leaves out the kernel of a row with itself; between X and Y there is none")
         options = machine_options(precision, backend, n_jobs)
@@ -31,7 +49,7 @@ class KernelOperator(LinearOperator):
         super().__init__(dtype, (self._kernel.rows, self._kernel.columns))
 
     @property
-    def beta(self):
+    def beta(self) -> float:
         return self._kernel.beta
 
     def _matmat(self, W):
@@ -68,7 +86,20 @@ class DiffusionOperator(LinearOperator):
     True
     """
 
-    def __init__(self, X, *, beta, alpha=0.5, diagonal=True, precision="fp32", backend="auto", n_jobs=None):
+    mass: NDArray[np.float64]
+    degree: NDArray[np.float64]
+
+    def __init__(
+        self,
+        X: Any,
+        *,
+        beta: float,
+        alpha: float = 0.5,
+        diagonal: bool = True,
+        precision: str | Sequence[str] = "fp32",
+        backend: str = "auto",
+        n_jobs: int | None = None,
+    ) -> None:
         self._kernel = KernelOperator(X, beta=beta, diagonal=diagonal, precision=precision, backend=backend, n_jobs=n_jobs)
         if not 0 <= alpha <= 1:
             raise ValueError(f"alpha = {alpha!r} is outside [0, 1]; 0, 0.5 and 1 are usual")
@@ -81,7 +112,7 @@ class DiffusionOperator(LinearOperator):
         super().__init__(self._kernel.dtype, self._kernel.shape)
 
     @property
-    def beta(self):
+    def beta(self) -> float:
         return self._kernel.beta
 
     def _matmat(self, V):

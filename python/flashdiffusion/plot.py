@@ -1,6 +1,14 @@
 """Pictures of a fitted map, with matplotlib. Each function takes the axes to draw on, makes its own else, and returns them."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+
+if TYPE_CHECKING:
+    from .diffusion_map import DiffusionMap
 
 ACCENT, SOFT, ALARM = "#1f5f8b", "#9fb8c9", "#c0392b"
 
@@ -31,7 +39,16 @@ def _plain_ticks(axis):
     axis.set_minor_formatter(NullFormatter())
 
 
-def embedding(model, modes=(0, 1), colour=None, *, label=None, size=None, ax=None, **scatter):
+def embedding(
+    model: DiffusionMap,
+    modes: Sequence[int] = (0, 1),
+    colour: Any = None,
+    *,
+    label: str | None = None,
+    size: float | None = None,
+    ax: Any = None,
+    **scatter: Any,
+) -> Any:
     """Two or three coordinates against each other.
 
     colour: a value a row (numbers are shown with a scale, which ``label`` names; words or categories with a legend); the next
@@ -72,7 +89,7 @@ def embedding(model, modes=(0, 1), colour=None, *, label=None, size=None, ax=Non
     return ax if len(modes) == 3 else _tidy(ax)
 
 
-def spectrum(model, *, ax=None):
+def spectrum(model: DiffusionMap, *, ax: Any = None) -> Any:
     """Eigenvalues, largest first; those that did not reach the tolerance are marked."""
     ax = _axes(ax, (5.5, 3.6))
     values, number = model.eigenvalues_, np.arange(1, len(model.eigenvalues_) + 1)
@@ -89,10 +106,19 @@ def spectrum(model, *, ax=None):
     return _tidy(ax)
 
 
-def flow(model, *, ax=None):
+def _last_search(beta):
+    """Where the last search begins among probes in their order: a search starts anew where it returns to its first bandwidth or below."""
+    start = 0
+    for i in range(1, len(beta)):
+        if beta[i] <= beta[start] * (1 + 1e-9):
+            start = i
+    return start
+
+
+def flow(model: DiffusionMap, *, ax: Any = None) -> Any:
     """The resolution potential against the bandwidths that were tried; the accepted one is marked.
 
-    A line a sub-sample, and another where rows were set aside. Hollow points are no candidates: modes there live on a few rows, half of the
+    A line a sub-sample, and another where rows were set aside, that of the last search; pale points belong to those before it. Hollow points are no candidates: modes there live on a few rows, half of the
     eigenvalues are noise, or the solve did not end. Where the rows no longer hang together there is no potential: marked at the upper edge.
     """
     ax = _axes(ax, (5.5, 4.0))
@@ -105,6 +131,10 @@ def flow(model, *, ax=None):
         shade = ACCENT if n == rungs[-1] else SOFT
         for some_aside, dashes in ((False, "o-"), (True, "o:")):
             here = np.flatnonzero(candidate & (sweep["n"] == n) & ((sweep["aside"] > 0) == some_aside))
+            if some_aside:  # several searches, each with other rows aside: the last is the line
+                earlier = here[: _last_search(beta[here])]
+                ax.plot(beta[earlier], v[earlier], "o", color=shade, markersize=3, alpha=0.35)
+                here = here[len(earlier) :]
             here = here[np.argsort(beta[here])]
             if len(here):
                 label = f"{n:,} rows" + (", some set aside" if some_aside else "")

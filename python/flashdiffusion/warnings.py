@@ -1,6 +1,9 @@
 """Remarks of the library as Python warnings, with the same sentences."""
 
+from __future__ import annotations
+
 import re
+from collections.abc import Iterable
 
 # Options of reading files, which arrays do not have.
 _INSTEAD = {
@@ -20,14 +23,23 @@ class ConvergenceWarning(FlashDiffusionWarning):
 
 
 class DataWarning(FlashDiffusionWarning):
-    """The data are unlike what a diffusion map expects: isolated rows, separate components."""
+    """The data are unlike what a diffusion map expects: isolated rows, separate components, rows far from all that were fitted.
+
+    ``rows``: those the sentence is about, counted from 0, where it is about rows of the table that was given.
+    """
+
+    def __init__(self, message: str = "", rows: Iterable[int] = ()) -> None:
+        super().__init__(message)
+        self.rows = [int(row) for row in rows]
 
 
-def in_python(sentence):
-    """The sentence with options, written as fields in backticks or as flags, named as parameters.
+def in_python(sentence: str) -> str:
+    """The sentence with options, written as fields in backticks or as flags, named as parameters; it says how it counts rows.
 
     >>> in_python("`modes = 0` is too few; raise --max-passes")
     '`n_components = 0` is too few; raise max_passes'
+    >>> in_python("2 of 9 rows (rows 3, 4) are alike")
+    '2 of 9 rows (rows 3, 4) are alike (rows are counted from 1 here)'
     """
 
     def parameter(match):
@@ -36,4 +48,6 @@ def in_python(sentence):
 
     for there, here in _INSTEAD.items():
         sentence = sentence.replace(there, here)
+    if re.search(r"\brows? \d", sentence) and "counted from 1" not in sentence:
+        sentence += " (rows are counted from 1 here)"
     return re.sub(r"(`|--)([a-z][a-z0-9_-]*)", parameter, sentence)

@@ -2,6 +2,7 @@
 #include <flashdiffusion/model.hpp>
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
 #include "bindings.hpp"
@@ -47,15 +48,18 @@ nb::dict sweep(const Model& model) {
   return columns;
 }
 
-nb::object transform(const Model& model, const Rows& points, double time, const Options& options, nb::object progress,
-                     nb::object note) {
+// Coordinates, and the rows beyond the kernel's reach (counted from 0).
+nb::tuple transform(const Model& model, const Rows& points, double time, const Options& options, nb::object progress,
+                    nb::object note) {
   ViewSource source(view_of(points));
-  return array_from(watched(std::move(progress), std::move(note), [&](Observer* observer) {
+  std::vector<std::size_t> beyond_reach;
+  Table made = watched(std::move(progress), std::move(note), [&](Observer* observer) {
     Options watched_options = options;
     watched_options.observer = observer;
     watched_options.precision = {model.precision};
-    return model.transform(source, time, watched_options);
-  }));
+    return model.transform(source, time, watched_options, &beyond_reach);
+  });
+  return nb::make_tuple(array_from(std::move(made)), beyond_reach);
 }
 
 }  // namespace

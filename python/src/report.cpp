@@ -16,6 +16,13 @@ void bind_report(nb::module_& module) {
       .def_rw("name", &Labels::name)
       .def_rw("words", &Labels::words)
       .def_rw("numbers", &Labels::numbers);
+  nb::class_<Remark>(module, "Remark")
+      .def_ro("name", &Remark::name)
+      .def_prop_ro("weight", [](const Remark& remark) { return std::string(name(remark.weight)); })
+      .def_ro("sentence", &Remark::sentence)
+      .def_ro("action", &Remark::action);
+  module.def(
+      "remarks", [](const Model& model) { return remarks(model); }, nb::arg("model"));
   module.def(
       "report_page",
       [](const Model& model, const std::string& title, const std::vector<Labels>& labels) {

@@ -15,10 +15,11 @@ struct ModeCount {
   bool clear = false;     // a fall stands out; if not, all modes are kept
 };
 
-// Infinite for lambda >= 1, 0 for lambda <= 0.
-double time_scale(double eigenvalue);
+// Infinite for lambda >= 1 - uncertainty, 0 for lambda <= 0.
+double time_scale(double eigenvalue, double uncertainty = 0);
 
-// `eigenvalues`: nontrivial, descending. The last mode has nothing to be compared with.
-ModeCount modes_to_keep(const std::vector<double>& eigenvalues);
+// `eigenvalues`: nontrivial, descending. The last mode has nothing to be compared with. Within `uncertainty` of 1 they are all alike: no gap
+// among them is one.
+ModeCount modes_to_keep(const std::vector<double>& eigenvalues, double uncertainty = 0);
 
 }  // namespace fd

@@ -17,6 +17,7 @@
 #include <flashdiffusion/points.hpp>
 #include <flashdiffusion/precision.hpp>
 
+#include "device/machine_limit.hpp"
 #include "device/panel.hpp"
 #include "device/points.hpp"
 #include "device/watch.hpp"
@@ -54,6 +55,8 @@ class Backend {
                     [[maybe_unused]] Precision precision) const {
     return {};
   }
+  // What this machine's arithmetic allows, measured now, in some hundredths of a second; not known where nobody measured it.
+  virtual MachineLimit limit([[maybe_unused]] Precision precision) { return {}; }
   // Column 0: sum over j != i of K_ij; column 1: of K_ij^2, which is K at 2 beta.
   virtual void mass(double beta, const Points& x, Columns y, Watch* watch, double negligible = 0) = 0;
 

@@ -19,6 +19,7 @@
 #include "fit/exact_rank.hpp"
 #include "fit/forecast.hpp"
 #include "fit/kept_points.hpp"
+#include "fit/least_time.hpp"
 #include "fit/outcome.hpp"
 #include "fit/resources.hpp"
 #include "fit/right_eigenvectors.hpp"
@@ -116,13 +117,14 @@ Model fit_all_rows(PointSource& source, const Options& wishes) {
   const bool aside = !model.aside.empty();
   if (options.keep_points || aside)
     model.points = kept_points(source, summary.mean, model.beta, traits(model.precision).wide_panels);
-  if (aside) place_aside(model, source, options, watch);
+  if (aside) place_aside(model, source, options);
   if (!options.keep_points) model.points = Table();
   model.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   model.peak_rss_bytes = peak_resident_bytes();
   if (expected) {
     model.forecast_seconds = expected->seconds;
     model.forecast_passes = expected->passes;
+    model.least_seconds = least_seconds(*backend, model, summary.coordinates());
   }
   return model;
 }
@@ -145,7 +147,7 @@ Model fit_or_trim(PointSource& source, const Options& wishes) {
   with_points.trim = 0;
   with_points = checked_options(with_points, kept.rows());
   Model model = fit_all_rows(kept, with_points);
-  place_rows(model, source, left_out, options, watch);
+  place_rows(model, source, left_out, options);
   model.names = source.row_names();
   model.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   return model;

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string>
+#include <utility>
 
 #include <flashdiffusion/error.hpp>
 #include <flashdiffusion/model.hpp>
@@ -14,6 +14,7 @@
 #include "base/counted.hpp"
 #include "device/backend.hpp"
 #include "fit/centred_source.hpp"
+#include "fit/far_rows.hpp"
 #include "fit/progress_watch.hpp"
 
 namespace fd {
@@ -99,7 +100,8 @@ Table Model::embedding(double time) const {
   return out;
 }
 
-Table extend(const Model& model, PointSource& fresh, double time, const Options& options, std::vector<std::size_t>* unreachable) {
+Table extend(const Model& model, PointSource& fresh, double time, const Options& options,
+             std::vector<std::size_t>* beyond_reach) {
   if (model.points.empty())
     throw Error(Failure::misuse, "this model was written without its points",
                 "give the points it was fitted to, less its mean: `points`");
@@ -159,6 +161,7 @@ Table extend(const Model& model, PointSource& fresh, double time, const Options&
       for (std::size_t i = 0; i < count; ++i)
         if (reach.holds(values + i * model.dimension)) near.push_back(first + at + i);
     });
+    std::vector<std::size_t> far;  // what no fitted row is near: the sums are rounding, or nothing
     std::vector<char> placed(all.size(), 0);
     if (!near.empty()) {
       CentredSource x_source(fresh, moved, near);
@@ -175,18 +178,25 @@ Table extend(const Model& model, PointSource& fresh, double time, const Options&
       placed[near[i] - first] = 1;
       for (std::size_t j = 0; j < k; ++j) out.set(near[i], j, scale[j] * row[1 + j] / row[0]);
     }
-    // beyond the kernel's reach of every fitted point: no neighbour, so no coordinate
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if (placed[i] != 0) continue;
-      for (std::size_t j = 0; j < k; ++j) out.set(first + i, j, std::numeric_limits<double>::quiet_NaN());
-      if (unreachable != nullptr) unreachable->push_back(first + i);
-    }
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (placed[i] == 0) far.push_back(first + i);
+    place_far_rows(model, fresh, far, scale, options.threads, watch, out);
+    if (beyond_reach != nullptr) beyond_reach->insert(beyond_reach->end(), far.begin(), far.end());
   }
   return out;
 }
 
-Table Model::transform(PointSource& fresh, double time, const Options& options) const {
-  return extend(*this, fresh, time, options);
+Table Model::transform(PointSource& fresh, double time, const Options& options, std::vector<std::size_t>* beyond_reach) const {
+  std::vector<std::size_t> far;
+  Table out = extend(*this, fresh, time, options, &far);
+  if (!far.empty() && options.observer != nullptr)
+    options.observer->note(std::to_string(far.size()) + " of " + counted(out.rows(), "row") + " " +
+                           one_or_many(far.size(), "is", "are") + " beyond the kernel's reach of every fitted row (" +
+                           listed_rows(far, 12) + ", counted from 1) and placed where the nearest " +
+                           one_or_many(far.size(), "is", "are") + ": " + one_or_many(far.size(), "was it", "were they") +
+                           " scaled as the rows of the fit?");
+  if (beyond_reach != nullptr) *beyond_reach = std::move(far);
+  return out;
 }
 
 std::vector<float> Model::transform(PointsView fresh, double time) const {

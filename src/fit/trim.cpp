@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -79,47 +78,24 @@ std::vector<std::size_t> other_rows(std::size_t rows, const std::vector<std::siz
 namespace {
 
 // psi at some rows of `all`, extended from the rows of the model that took part in its fit.
-Table placed_modes(const Model& model, PointSource& all, const std::vector<std::size_t>& rows, const Options& options,
-                   Watch& watch) {
-  const std::size_t k = model.modes(), dimension = model.dimension;
+Table placed_modes(const Model& model, PointSource& all, const std::vector<std::size_t>& rows, const Options& options) {
   SomeRows out_source(all, rows);
-  std::vector<std::size_t> unreachable;
-  Table placed = extend(model, out_source, 0, options, &unreachable);
-  std::vector<double> scale(k);
-  for (std::size_t j = 0; j < k; ++j) scale[j] = extension_scale(model, j, 0);
-  // Beyond the kernel's reach of all others a row tends to its nearest neighbour: so do the transition probabilities as it moves away.
-  std::vector<double> far(rows.size() * dimension);
-  out_source.read(0, rows.size(), far.data());
-  for (std::size_t u = 0; u < unreachable.size(); ++u) {
-    watch.tick(static_cast<double>(u) / static_cast<double>(unreachable.size()));
-    const std::size_t i = unreachable[u];
-    const double* row = far.data() + i * dimension;
-    std::size_t nearest = 0;
-    double least = std::numeric_limits<double>::infinity();
-    for (std::size_t j = 0; j < model.n; ++j) {
-      if (model.d[j] == 0) continue;
-      double squared = 0;
-      for (std::size_t c = 0; c < dimension; ++c) squared += std::pow(row[c] - model.mean[c] - model.points(j, c), 2);
-      if (squared < least) least = squared, nearest = j;
-    }
-    for (std::size_t j = 0; j < k; ++j) placed.set(i, j, scale[j] * model.psi(nearest, j));
-  }
-  return placed;
+  return extend(model, out_source, 0, options);
 }
 
 }  // namespace
 
-void place_aside(Model& model, PointSource& all, const Options& options, Watch& watch) {
+void place_aside(Model& model, PointSource& all, const Options& options) {
   const std::vector<std::size_t> aside = model.aside;
-  const Table placed = placed_modes(model, all, aside, options, watch);
+  const Table placed = placed_modes(model, all, aside, options);
   for (std::size_t i = 0; i < aside.size(); ++i)
     for (std::size_t j = 0; j < model.modes(); ++j) model.psi.set(aside[i], j, placed(i, j));
 }
 
-void place_rows(Model& model, PointSource& all, const std::vector<std::size_t>& left_out, const Options& options, Watch& watch) {
+void place_rows(Model& model, PointSource& all, const std::vector<std::size_t>& left_out, const Options& options) {
   const std::size_t n = all.rows(), k = model.modes(), dimension = model.dimension;
   const bool wide = model.psi.wide();
-  const Table placed = placed_modes(model, all, left_out, options, watch);
+  const Table placed = placed_modes(model, all, left_out, options);
   std::vector<double> far(left_out.size() * dimension);
   SomeRows(all, left_out).read(0, left_out.size(), far.data());
   const std::vector<std::size_t> kept = other_rows(n, left_out);

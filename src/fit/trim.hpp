@@ -22,10 +22,10 @@ std::vector<std::size_t> rows_to_trim(PointSource& source, const Options& option
 std::vector<std::size_t> other_rows(std::size_t rows, const std::vector<std::size_t>& left_out);
 
 // In a model of all rows: psi of those set aside (degree zero), by extension from the others. The model has its points.
-void place_aside(Model& model, PointSource& all, const Options& options, Watch& watch);
+void place_aside(Model& model, PointSource& all, const Options& options);
 
 // From a model of the other rows (with its points) to one of all rows. Rows that were left out have degree zero: they carry no weight in
-// the eigenvectors nor in later extensions. The observer may stop it at any row.
-void place_rows(Model& model, PointSource& all, const std::vector<std::size_t>& left_out, const Options& options, Watch& watch);
+// the eigenvectors nor in later extensions. The observer may stop it.
+void place_rows(Model& model, PointSource& all, const std::vector<std::size_t>& left_out, const Options& options);
 
 }  // namespace fd

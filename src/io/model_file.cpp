@@ -199,6 +199,7 @@ Model read_model(const std::string& path, Seal seal, bool with_arrays) {
     model.forecast_passes =
         static_cast<std::size_t>(std::max<std::int64_t>(0, in.integer_attribute("/provenance", "forecast_passes")));
   }
+  if (in.has_attribute("/provenance", "least_seconds")) model.least_seconds = in.real_attribute("/provenance", "least_seconds");
   if (with_arrays) {
     model.q = in.reals("/q");
     model.d = in.reals("/d");
@@ -281,6 +282,7 @@ void save_model(const Model& model, const std::string& path) {
     out.attribute("/provenance", "forecast_seconds", model.forecast_seconds);
     out.attribute("/provenance", "forecast_passes", signed_count(model.forecast_passes));
   }
+  if (std::isfinite(model.least_seconds)) out.attribute("/provenance", "least_seconds", model.least_seconds);
   out.close();
   seal_file(file.temporary(), path);
   file.commit();

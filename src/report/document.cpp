@@ -142,6 +142,7 @@ Json report_document(const Model& model, const Findings& found, const std::vecto
           {"seconds", model.seconds},
           {"forecast_seconds", model.forecast_seconds},
           {"forecast_passes", model.forecast_passes},
+          {"least_seconds", model.least_seconds},
           {"provenance", provenance},
           {"columns", column_heads(columns)},
           {"shown", rows.size()},

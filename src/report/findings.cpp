@@ -32,6 +32,16 @@ std::string counted(std::size_t number, const std::string& noun) {
   return grouped(number) + " " + noun + (number == 1 ? "" : "s");
 }
 
+// About three figures and no exponent: 1,210 of 1209.6.
+std::string rounded(double number) {
+  if (number < 999.5) return fmt::format("{:.3g}", number);
+  const double unit = std::pow(10, std::floor(std::log10(number)) - 2);
+  return grouped(static_cast<std::size_t>(std::llround(number / unit) * std::llround(unit)));
+}
+
+// Eigenvalues nearer to 1 than this are 1 as far as the arithmetic can tell.
+double uncertainty_of_one(const Model& model) { return 10 * traits(model.precision).eta; }
+
 std::string percent(double share) { return fmt::format("{:.{}f} %", 100 * share, share < 0.0995 ? 1 : 0); }
 
 }  // namespace
@@ -45,7 +55,7 @@ const char* name(Weight weight) {
   return "note";
 }
 
-Findings find(const Model& model) {
+Findings find_quickly(const Model& model) {
   Findings found;
   found.chosen = model.sweep.size() > 1;
   for (const Probe& probe : model.sweep)  // the last one at the accepted bandwidth
@@ -55,8 +65,13 @@ Findings find(const Model& model) {
     }
   for (const double residual : model.residuals) found.largest_residual = worse(found.largest_residual, residual);
   found.tolerance = tolerance_of(model);
-  found.keep = modes_to_keep(model.eigenvalues);
+  found.keep = modes_to_keep(model.eigenvalues, uncertainty_of_one(model));
   found.supports = mode_supports(model);
+  return found;
+}
+
+Findings find(const Model& model) {
+  Findings found = find_quickly(model);
   std::vector<std::size_t> fitted;
   for (std::size_t i = 0; i < model.d.size(); ++i)
     if (model.d[i] > 0) fitted.push_back(i);
@@ -77,7 +92,7 @@ std::string answer(const Model& model, const Findings& found, const std::vector<
                                  grouped(model.dimension), counted(model.modes(), "mode"), model.beta,
                                  found.chosen ? fmt::format("which the flow chose from {}", counted(model.sweep.size(), "probe"))
                                               : std::string("which was given"));
-  if (std::isfinite(found.n_eff)) text += fmt::format("; a point has about {:.3g} effective neighbours", found.n_eff);
+  if (std::isfinite(found.n_eff)) text += fmt::format("; a point has about {} effective neighbours", rounded(found.n_eff));
   if (std::isfinite(found.d_hat)) text += fmt::format(", the dimension at this scale is about {:.1f}", found.d_hat);
   text += model.converged ? fmt::format("; all modes converged (largest residual {:.1e})", found.largest_residual)
                           : std::string("; the numbers are not what was asked for");
@@ -101,7 +116,8 @@ std::string reason_to_keep(const Model& model, const Findings& found) {
         "weigh them, "
         "or decide by the held-out error of your task.",
         model.modes());
-  const double here = time_scale(model.eigenvalues[keep.modes - 1]), next = time_scale(model.eigenvalues[keep.modes]);
+  const double one = uncertainty_of_one(model);
+  const double here = time_scale(model.eigenvalues[keep.modes - 1], one), next = time_scale(model.eigenvalues[keep.modes], one);
   const std::string scales = std::isinf(here)
                                  ? fmt::format("from beyond what {} resolves to {:.3g}", traits(model.precision).name, next)
                                  : fmt::format("by {:.3g}, from {:.3g} to {:.3g}", keep.fall, here, next);

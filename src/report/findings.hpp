@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <flashdiffusion/model.hpp>
+#include <flashdiffusion/report.hpp>
 
 #include "analysis/mode_count.hpp"
 #include "analysis/mode_support.hpp"
@@ -32,15 +33,8 @@ struct Findings {
 bool localised(const Model& model, const ModeSupport& support);
 
 Findings find(const Model& model);
-
-enum class Weight { serious, care, note };
-const char* name(Weight weight);
-
-struct Remark {
-  std::string name;  // stable, for programs: "not-converged"
-  Weight weight = Weight::note;
-  std::string sentence, action;
-};
+// Without the mass that neighbour graphs keep, for which rows of the kernel are made.
+Findings find_quickly(const Model& model);
 
 std::string answer(const Model& model, const Findings& findings, const std::vector<Remark>& remarks);
 std::string reason_to_keep(const Model& model, const Findings& findings);

@@ -142,6 +142,11 @@ std::string filled(std::string_view frame, const std::vector<std::pair<std::stri
 
 }  // namespace
 
+std::vector<Remark> remarks(const Model& model) {
+  check(model, {});
+  return remarks_on(model, find_quickly(model));
+}
+
 std::string report_page(const Model& model, const ReportOptions& options) {
   check(model, options);
   const Findings found = find(model);

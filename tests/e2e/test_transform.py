@@ -115,23 +115,40 @@ def test_models_of_earlier_versions_know_the_file_only(program, points):
     assert "not checked" in result.stderr
 
 
-def test_rows_out_of_reach_are_nan_and_listed(program, points):
-    fit(program)
+def test_rows_out_of_reach_are_placed_and_listed(program, points):
+    """Where the extension tends: with the nearest fitted rows. Sentences count rows from 1, JSON from 0."""
+    values, psi = fit(program)
     fresh = torus(40, seed=9)
-    fresh[6] = 1e4
+    fresh[6] = 1e4 * points[17] / np.linalg.norm(points[17])
     fresh[30, 1] = -1e33
     np.save(program.folder / "fresh.npy", fresh)
     result = program("transform", "model.h5", "fresh.npy", "-o", "c.npy", "--json")
-    assert json.loads(result.stdout)["unreachable_rows"] == [7, 31]
-    assert "2 of 40 rows" in result.stderr and "7, 31" in result.stderr
+    assert json.loads(result.stdout)["beyond_reach"] == [6, 30]
+    assert "2 of 40 rows" in result.stderr and "rows 7, 31, counted from 1" in result.stderr
     coordinates = np.load(program.folder / "c.npy")
-    assert np.isnan(coordinates[[6, 30]]).all() and np.isfinite(np.delete(coordinates, [6, 30], 0)).all()
+    for row, direction in ((6, points[17]), (30, np.array([0, -1, 0, 0]))):
+        nearest = np.argmax(points @ direction)  # the rows are far away: the farthest in their direction
+        np.testing.assert_allclose(coordinates[row], psi[nearest], atol=1e-5)
     np.save(program.folder / "near.npy", np.delete(fresh, [6, 30], 0))
     program("transform", "model.h5", "near.npy", "-o", "near_c.npy")
     np.testing.assert_allclose(np.delete(coordinates, [6, 30], 0), np.load(program.folder / "near_c.npy"), atol=1e-6)
     np.save(program.folder / "far.npy", fresh[[6, 30]])
     result = program("transform", "model.h5", "far.npy", "-o", "d.npy", status=1)
-    assert "every row" in result.stderr and np.isnan(np.load(program.folder / "d.npy")).all()
+    assert "every row" in result.stderr and "scaled" in result.stderr
+    np.testing.assert_array_equal(np.load(program.folder / "d.npy"), coordinates[[6, 30]])
+
+
+def test_rows_set_aside_are_where_the_fit_put_them(program, points):
+    far = np.vstack([points, [[300, 0, 0, 0]], [[0, -9e3, 0, 0]]])
+    np.save(program.folder / "points.npy", far)
+    program("fit", "points.npy", "--trim", "0.005", "-k", "4", "-o", "model.h5", "--coordinates", "fitted.npy")
+    info = json.loads(program("info", "model.h5", "--json").stdout)
+    assert info["aside"] == [400, 401] and "rows 401, 402" in info["outcome"]
+    program("transform", "model.h5", "points.npy", "-o", "again.npy")
+    fitted, again = np.load(program.folder / "fitted.npy"), np.load(program.folder / "again.npy")
+    np.testing.assert_allclose(again, fitted, atol=2e-4)
+    with h5py.File(program.folder / "model.h5") as file:
+        assert list(file["aside"]) == info["aside"]
 
 
 def test_one_value_that_dwarfs_the_others(program, points):

@@ -175,9 +175,16 @@ def test_bad_data_are_refused_with_their_place(points):
         model.transform(broken)
     with pytest.raises(ValueError, match="equal"):
         DiffusionMap(1).fit(np.ones((10, 2)))
-    with pytest.warns(flashdiffusion.DataWarning, match="1 of 2 rows, row 2 first, are too far"):
+
+
+def test_rows_out_of_reach_are_placed_and_named(points):
+    model = DiffusionMap(3, beta=1.5).fit(points)
+    with pytest.warns(flashdiffusion.DataWarning, match=r"1 of 2 rows is beyond the kernel's reach .*\(row 2, counted from 1\)") as caught:
         placed = model.transform(points[:2] + np.array([[0], [1e4]]))
-    assert np.isfinite(placed[0]).all() and np.isnan(placed[1]).all()
+    assert caught[0].message.rows == [1]
+    assert pickle.loads(pickle.dumps(caught[0].message)).rows == [1]
+    np.testing.assert_allclose(placed[0], model.transform(points[:1])[0], atol=1e-6)
+    np.testing.assert_allclose(placed[1], model.psi_[np.argmax(points.sum(1))], atol=1e-5)
 
 
 def test_files_that_cannot_be_used_are_os_errors(points, tmp_path):
@@ -195,8 +202,24 @@ def test_rows_set_aside_are_named_and_placed(points):
     far = np.concatenate([points, [[9.0, 9.0, 9.0, 9.0]]]).astype(np.float32)
     model = DiffusionMap(3, beta=0.05, trim=0.003).fit(far)
     assert model.aside_.tolist() == [400] and model.degree_[400] == 0
-    assert np.isfinite(model.embedding_[400]).all()
+    # also where no fitted row is near, the fit and transform put a row in the same place
+    beyond = np.concatenate([points, [[900.0, 0, 0, 0]]]).astype(np.float32)
+    reached = DiffusionMap(3, beta=1.5, trim=0.003).fit(beyond)
+    assert "(row 401)" in reached.outcome_ and "counted from 1" in reached.outcome_
+    for one, table in ((model, far), (reached, beyond)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", flashdiffusion.DataWarning)
+            np.testing.assert_allclose(one.transform(table), one.embedding_, atol=2e-4)
     assert DiffusionMap(3, beta=0.05, trim=0).fit(far).aside_.tolist() == []
+
+
+def test_remarks_have_a_name_a_sentence_and_a_thing_to_do(points):
+    assert DiffusionMap(3, beta=1.5).fit(points).remarks() == []
+    with pytest.warns(flashdiffusion.ConvergenceWarning):
+        cut = DiffusionMap(6, beta=5.0, max_passes=1).fit(points)
+    first = cut.remarks()[0]
+    assert first["name"] == "not-converged" and first["weight"] == "serious" and "max_passes" in first["sentence"] + first["action"]
+    assert all(set(remark) == {"name", "weight", "sentence", "action"} and all(remark.values()) for remark in cut.remarks())
 
 
 def test_summary_for_notebooks(points):

@@ -44,13 +44,14 @@ def test_flow(model, points):
 
 def test_flow_tells_candidates_from_the_others(model):
     sweep = {name: np.array(values) for name, values in dict(
-        n=[200, 400, 400, 400, 400, 400], beta=[1.0, 1.0, 2.0, 3.0, 4.0, 5.0], v=[2.0, 1.0, 0.5, 0.1, 0.2, np.inf],
-        outcome=["resolved", "resolved", "resolved", "resolved", "flat", "wall"], localised=[0, 0, 0, 5, 0, 0], aside=[0, 0, 3, 0, 0, 0],
+        n=[200, 400, 400, 400, 400, 400, 400, 400], beta=[1.0, 1.0, 1.5, 2.5, 1.4, 3.0, 4.0, 5.0], v=[2.0, 1.0, 0.5, 0.6, 0.4, 0.1, 0.2, np.inf],
+        outcome=["resolved"] * 6 + ["flat", "wall"], localised=[0, 0, 0, 0, 0, 5, 0, 0], aside=[0, 0, 3, 4, 5, 0, 0, 0],
     ).items()}
     model.sweep_, model.beta_ = sweep, 2.0
     lines = {line.get_label(): line for line in model.plot_flow().lines}
     np.testing.assert_array_equal(lines["400 rows"].get_xdata(), [1])
-    np.testing.assert_array_equal(lines["400 rows, some set aside"].get_xdata(), [2])
+    np.testing.assert_array_equal(lines["400 rows, some set aside"].get_xdata(), [1.4])  # the last search; the others are pale
+    assert any(list(line.get_xdata()) == [1.5, 2.5] and line.get_alpha() < 1 for line in model.plot_flow().lines)
     np.testing.assert_array_equal(lines["no candidates"].get_xdata(), [3, 4])
     np.testing.assert_array_equal(lines["rows fall apart"].get_xdata(), [5])
 
@@ -68,6 +69,31 @@ def test_report_is_the_page_of_the_program(model, tmp_path):
     assert text.startswith("<!DOCTYPE html>") or text.startswith("<!doctype html>")
     assert "Content-Security-Policy" in text and "A <b> title" not in text and "kind" in text and "size" in text
     assert model.report() == model.report(labels=None)
+    pandas = pytest.importorskip("pandas")
+    text = model.report(labels={"nullable": pandas.Series(["here", None] * 200, dtype="string"), "flag": pandas.Series([True, None] * 200, dtype="boolean"), "kinds": pandas.Categorical(["a", "b"] * 200)})
+    assert '"here"' in text and "<NA>" not in text
+    with pytest.raises(ValueError, match="complex"):
+        model.report(labels=np.full(400, 1j))
     for wrong in ([1, 2, 3], {"kind": np.zeros((400, 2))}):
         with pytest.raises(ValueError, match="one is needed for each of the 400 rows"):
             model.report(labels=wrong)
+
+
+def test_a_report_appears_whole_or_not_at_all(model, tmp_path):
+    path = tmp_path / "report.html"
+    path.write_text("before")
+    with pytest.raises(ValueError):
+        model.report(path, labels=[1])
+    with pytest.raises(OSError):
+        model.report(tmp_path / "nowhere" / "report.html")
+    assert path.read_text() == "before" and [entry.name for entry in tmp_path.iterdir()] == ["report.html"]
+    model.report(path)
+    assert path.stat().st_mode & 0o777 == 0o666 & ~_umask() and [entry.name for entry in tmp_path.iterdir()] == ["report.html"]
+
+
+def _umask():
+    import os
+
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -27,6 +27,7 @@ def test_control_c_stops_a_fit():
     script = textwrap.dedent(
         """
         import os, signal, threading, time
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # what runs in the background of a shell may ignore it
         import numpy as np
         from conftest import torus
         from flashdiffusion import DiffusionMap
@@ -48,6 +49,7 @@ def test_control_c_stops_a_fit():
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=300, env={**os.environ, "PYTHONPATH": path}
     )
     assert result.stdout.startswith("interrupted"), result.stdout + result.stderr
+    assert float(result.stdout.split()[1]) < 2
 
 
 def test_an_exception_in_the_callback_stops_a_fit_and_is_what_is_raised():
@@ -153,6 +155,18 @@ def test_kinds_of_arrays_give_the_same_map(points, tmp_path):
     np.testing.assert_array_equal(
         DiffusionMap(3, beta=0.01).fit(whole.astype(np.int16)).psi_, DiffusionMap(3, beta=0.01).fit(whole).psi_, err_msg="integers"
     )
+
+
+def test_tables_with_something_missing_are_refused_by_place(points):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(points).astype("Float64")
+    frame.iloc[4, 2] = pandas.NA
+    masked = np.ma.masked_array(points, mask=np.arange(points.size).reshape(points.shape) == 4 * 4 + 2)
+    for table in (frame, masked, masked.astype(np.float64)):
+        with pytest.raises(ValueError, match="row 5, column 3"):
+            DiffusionMap(3, beta=1.5).fit(table)
+    mixed = pandas.DataFrame({"whole": np.arange(400), "flag": points[:, 0] > 0, "number": points[:, 1]}).convert_dtypes()
+    assert DiffusionMap(3, beta=0.001).fit(mixed).n_features_in_ == 3
 
 
 def test_embedding_outlives_its_model(points):

@@ -121,6 +121,22 @@ def browser(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def apart(tmp_path_factory):
+    """A folder with models of what is out of the ordinary: rows set aside and named, modes on single rows, a fit that was forecast."""
+    folder = tmp_path_factory.mktemp("apart")
+    rng = np.random.default_rng(7)
+    rows = np.vstack([rng.normal(size=(300, 3)), [[40, 0, 0], [0, -50, 0], [0, 0, 60]]])
+    (folder / "named.csv").write_text("name,x,y,z\n" + "".join(f"\"it's <b>{i}</b>\",{x},{y},{z}\n" for i, (x, y, z) in enumerate(rows)))
+    run("fit", "named.csv", "--trim", "0.01", "-k", "4", "-o", "aside.h5", "--report", "aside.html", folder=folder)
+    run("fit", "named.csv", "--trim", "0", "--beta", "2", "-k", "8", "-o", "localised.h5", "--report", "localised.html", folder=folder)
+    np.save(folder / "many.npy", rng.normal(size=(10000, 2)).astype(np.float32))
+    run("fit", "many.npy", "--beta", "1", "-k", "2", "--tolerance", "1e-3", "-o", "many.h5", folder=folder)
+    (folder / "words.csv").write_text("word\n" + "".join(f"{i} </script><img src=x onerror=alert({i})>\n" for i in range(10000)))
+    run("report", "many.h5", "--color", "words.csv", "-o", "many.html", folder=folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
 def roll(tmp_path_factory):
     """A folder with the demo: points, model and report, and labels of every kind."""
     folder = tmp_path_factory.mktemp("roll")

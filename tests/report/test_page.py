@@ -11,6 +11,10 @@ from conftest import run
 PLOTS = ["spectrum", "flow", "neighbours", "dimension", "residuals", "work", "retained"]
 
 
+BROKEN = "return [...document.querySelectorAll('svg *')].filter(e => [...e.attributes].some(a => /NaN|Infinity|undefined/.test(a.value))).map(e => e.outerHTML)"
+TICKS = "return [...document.querySelectorAll('svg g.axis')].map(g => [...g.querySelectorAll('text')].map(t => t.textContent).filter(t => t))"
+
+
 @pytest.fixture
 def page(browser, roll):
     """The labelled page, fresh; what it complained about is asked for at the end of each test."""
@@ -225,9 +229,9 @@ def test_no_width_scrolls_sideways(browser, roll, width):
         browser.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
-@pytest.mark.parametrize("rows, options", [(3, []), (3, ["--beta", "1", "-k", "1"]), (40, ["--beta", "1e-6", "-k", "3"]), (60, ["--max-passes", "1", "--beta", "5", "-k", "6"]), (50, ["--no-points", "-k", "2"])])
+@pytest.mark.parametrize("rows, options", [(3, []), (3, ["--beta", "1", "-k", "1"]), (40, ["--beta", "1e-6", "-k", "3"]), (60, ["--max-passes", "1", "--beta", "5", "-k", "6"]), (50, ["--no-points", "-k", "2"]), (12, ["-k", "11"])])
 def test_odd_models_have_pages(browser, tmp_path, rows, options):
-    """Few rows, one mode, a kernel so broad that nothing is left, a solve cut short, no points."""
+    """Few rows, one mode, a kernel so broad that nothing is left, a solve cut short, no points, as many modes as there are."""
     np.save(tmp_path / "points.npy", np.random.default_rng(3).normal(size=(rows, 2)))
     import subprocess
 
@@ -239,7 +243,57 @@ def test_odd_models_have_pages(browser, tmp_path, rows, options):
     assert browser.inked("#map-main canvas") > 0
     broken = browser("return [...document.querySelectorAll('svg *')].filter(e => [...e.attributes].some(a => /NaN|Infinity|undefined/.test(a.value))).map(e => e.outerHTML)")
     assert broken == []
+    for texts in browser(TICKS):
+        assert len(set(texts)) == len(texts), texts
     assert browser.complaints() == []
+
+
+def test_rows_set_aside_are_listed_by_row_and_name(browser, apart):
+    browser.open(apart / "aside.html")
+    assert browser("return document.querySelector('#table-aside .rows').textContent") == "301 (it's <b>300</b>), 302 (it's <b>301</b>), 303 (it's <b>302</b>)"
+    browser.click("#table-aside button.csv")
+    assert list(csv.reader(io.StringIO(browser.downloaded("rows-aside.csv").decode()))) == [["row", "name"], *([str(i + 1), f"it's <b>{i}</b>"] for i in (300, 301, 302))]
+    assert browser(BROKEN) == [] and browser.complaints() == []
+
+
+def test_localised_modes_are_listed_and_the_map_starts_with_others(browser, apart):
+    browser.open(apart / "localised.html")
+    modes = browser("return JSON.parse(document.getElementById('document').textContent).modes")
+    broad = [j for j, mode in enumerate(modes) if not mode["localised"]]
+    assert 0 < len(broad) < 8
+    if len(broad) > 1:
+        assert [int(browser("return document.getElementById(arguments[0]).value", f"axis-{axis}")) for axis in "xy"] == broad[:2]
+    rows = browser("return [...document.querySelectorAll('#table-localised tbody tr')].map(r => [...r.children].map(c => c.textContent))")
+    assert len(rows) == 8 - len(broad) and all("%" in row[3] and " 0%" not in row[3] for row in rows)
+    assert browser.complaints() == []
+
+
+def test_time_is_held_against_the_forecast_and_the_machine(browser, apart):
+    browser.open(apart / "many.html")
+    bars = browser("return [...document.querySelectorAll('#plot-work text')].map(t => t.textContent)")
+    assert any(text.startswith("whole fit as forecast: ") for text in bars) and any(text.startswith("its passes at the machine's limit: ") for text in bars)
+    assert "times that" in browser("return document.getElementById('work-text').textContent")
+    # ten thousand different words, each of them an attack
+    assert "9,993 other words" in browser("return document.getElementById('legend').textContent")
+    assert browser("return document.querySelectorAll('img').length") == 0
+    assert browser(BROKEN) == [] and browser.complaints() == []
+
+
+def test_paper_is_light(browser, roll):
+    """Marks have their colours as attributes: for print those of the light theme, whatever the screen's."""
+    stroke = "return document.querySelector('#plot-flow .curve').getAttribute('stroke')"
+    ground = "return getComputedStyle(document.documentElement).getPropertyValue('--ground').trim()"
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "dark"}]})
+    try:
+        browser.open(roll / "labelled.html")
+        dark = browser(stroke), browser(ground)
+        browser("window.dispatchEvent(new Event('beforeprint'))")
+        light = browser(stroke), browser(ground)
+        assert light[1] == "#fff" and dark[1] != "#fff" and light[0] != dark[0]
+        browser("window.dispatchEvent(new Event('afterprint'))")
+        assert (browser(stroke), browser(ground)) == dark
+    finally:
+        browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
 
 def test_a_sample_is_shown_and_said(browser, roll):

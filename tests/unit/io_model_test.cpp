@@ -67,6 +67,7 @@ Model sample(bool wide = false) {
   model.peak_rss_bytes = 123456789;
   model.forecast_seconds = 2.5;
   model.forecast_passes = 31;
+  model.least_seconds = 0.75;
   return model;
 }
 
@@ -104,6 +105,7 @@ void expect_equal(const Model& a, const Model& b, bool with_arrays = true) {
   EXPECT_EQ(a.peak_rss_bytes, b.peak_rss_bytes);
   EXPECT_EQ(a.forecast_seconds, b.forecast_seconds);
   EXPECT_EQ(a.forecast_passes, b.forecast_passes);
+  EXPECT_EQ(a.least_seconds, b.least_seconds);
   ASSERT_EQ(a.sweep.size(), b.sweep.size());
   for (std::size_t i = 0; i < a.sweep.size(); ++i) {
     const Probe &p = a.sweep[i], &q = b.sweep[i];

@@ -105,6 +105,11 @@ TEST(ModeSupport, CountsRowsAndNamesTheLargest) {
 
 TEST(ModeCount, FindsTheLargestFallOfTheTimeScale) {
   const auto kept = [](const std::vector<double>& values) { return modes_to_keep(values); };
+  // Five clusters: four eigenvalues of 1 in fp32, of which one came out a little lower.
+  const std::vector<double> clusters = {1, 1, 1, 1 - 1.2e-8, 0.36, 0.34};
+  EXPECT_EQ(kept(clusters).modes, 3u);
+  EXPECT_EQ(modes_to_keep(clusters, 1e-6).modes, 4u);
+  EXPECT_TRUE(std::isinf(modes_to_keep(clusters, 1e-6).fall));
   EXPECT_EQ(kept({0.99, 0.98, 0.97, 0.5, 0.45}).modes, 3u);
   EXPECT_TRUE(kept({0.99, 0.98, 0.97, 0.5, 0.45}).clear);
   const ModeCount even = kept({0.90, 0.89, 0.88, 0.87});

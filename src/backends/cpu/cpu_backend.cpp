@@ -4,6 +4,7 @@
 
 #include "backends/cpu/accuracy.hpp"
 #include "backends/cpu/instruction_set.hpp"
+#include "backends/cpu/measure_limit.hpp"
 #include "backends/cpu/packed_points.hpp"
 #include "backends/cpu/pass_runner.hpp"
 #include "backends/host_panel.hpp"
@@ -55,6 +56,11 @@ class Core {
 
   double low_precision_error(double beta, const CpuPoints<T>& x, Precision enough) const {
     return cpu::coding_error(coding(beta, x, x, enough), bounds(beta, x, x), static_cast<double>(x.rows()));
+  }
+
+  MachineLimit limit() {
+    constexpr int repeats = 5;
+    return cpu::measure_limit(kernels_, team_, repeats);
   }
 
   Eigen::MatrixXd gram(Columns a_columns, Columns b_columns) {
@@ -204,6 +210,7 @@ class CpuBackend final : public Backend {
     const double bytes = std::min(all, static_cast<double>(keep_bytes_));
     return {bytes / all, bytes};
   }
+  MachineLimit limit(Precision precision) override { return traits(precision).wide_panels ? double_.limit() : single_.limit(); }
   void mass(double beta, const Points& x, Columns y, Watch* watch, double negligible) override {
     if (is_double(y)) single_.release_tiles(), double_.mass(beta, as<double>(x), y, watch, negligible);
     else double_.release_tiles(), single_.mass(beta, as<float>(x), y, watch, negligible);

@@ -8,9 +8,24 @@ var rungs = d3.nest().key(function (p) { return p.n; }).entries(report.sweep)
   .map(function (entry) { return {n: +entry.key, probes: entry.values.slice().sort(function (a, b) { return a.beta - b.beta; })}; })
   .sort(function (a, b) { return a.n - b.n; });
 
-// Probes of a rung with all rows are one curve, those with rows set aside another: setting rows aside is a jump.
+// Probes of a rung with all rows are one curve. With rows set aside there may be several searches, each with other rows: a search begins anew
+// where it returns to its first bandwidth or below. The last one is a curve, the others are dots.
 function curves(rung) {
-  return d3.nest().key(function (p) { return p.aside > 0; }).entries(rung.probes).map(function (entry) { return entry.values; });
+  var inOrder = report.sweep.filter(function (p) { return p.n === rung.n && p.aside > 0; }), last = [];
+  inOrder.forEach(function (p) {
+    if (last.length && p.beta <= last[0].beta * (1 + 1e-9)) last = [];
+    last.push(p);
+  });
+  var rising = function (a, b) { return a.beta - b.beta; };
+  return {lines: [rung.probes.filter(function (p) { return !(p.aside > 0); }), last.sort(rising)].filter(function (probes) { return probes.length; }),
+    dots: inOrder.filter(function (p) { return last.indexOf(p) < 0; })};
+}
+
+// A rung's curves and dots of one field.
+function drawRung(layer, self, rung, field) {
+  var made = curves(rung), colour = rungColour(rung);
+  dots(layer, self, made.dots.filter(function (p) { return finite(p[field]) && p[field] > 0; }), field, colour, 0.45);
+  made.lines.forEach(function (probes) { dots(layer, self, curve(layer, self, probes, field, colour), field, colour); });
 }
 
 // Small rungs pale, the largest in the accent.
@@ -27,7 +42,14 @@ function probeText(p) {
 
 var betaDomain = logDomain(report.sweep.map(function (p) { return p.beta; }).concat([report.beta]), 1.35);
 
-function betaAxis() { return {label: "bandwidth β", scale: d3.scale.log().domain(betaDomain), format: plainLog}; }
+// 1, 2 and 5 of each decade where there is room, else the decades.
+function betaAxis() {
+  var scale = d3.scale.log().domain(betaDomain);
+  return {label: "bandwidth β", scale: scale, format: function (value) {
+    var ends = scale.domain(), decade = (scale.range()[1] - scale.range()[0]) * Math.LN10 / Math.log(ends[1] / ends[0]);
+    return decade < 130 ? decades(value) : plainLog(value);
+  }};
+}
 
 function chosenLine(layer, self) {
   var at = self.x(report.beta);
@@ -43,9 +65,9 @@ function curve(layer, self, probes, field, colour, dash) {
   return good;
 }
 
-function dots(layer, self, probes, field, colour) {
+function dots(layer, self, probes, field, colour, opacity) {
   withTip(layer.selectAll(null).data(probes).enter().append("path").attr("class", "probe").attr("d", function (p) { return d3.svg.symbol().type(MARKS[p.outcome] || "circle").size(p.beta === report.beta ? 110 : 48)(); })
-    .attr("transform", function (p) { return "translate(" + self.x(p.beta) + "," + self.y(p[field]) + ")"; }).attr("fill", function (p) { return p.outcome === "resolved" ? colour : cssColour("--warm"); }), probeText);
+    .attr("transform", function (p) { return "translate(" + self.x(p.beta) + "," + self.y(p[field]) + ")"; }).attr("fill", function (p) { return p.outcome === "resolved" ? colour : cssColour("--warm"); }).attr("fill-opacity", opacity || null), probeText);
 }
 
 function overBeta(id, title, label, field, scale) {
@@ -54,9 +76,7 @@ function overBeta(id, title, label, field, scale) {
     y: scale(report.sweep.map(function (p) { return p[field]; }).filter(finite), label),
     draw: function (layer, self) {
       chosenLine(layer, self);
-      rungs.forEach(function (rung) {
-        curves(rung).forEach(function (probes) { dots(layer, self, curve(layer, self, probes, field, rungColour(rung)), field, rungColour(rung)); });
-      });
+      rungs.forEach(function (rung) { drawRung(layer, self, rung, field); });
     }
   });
 }
@@ -83,12 +103,12 @@ function potentialPlot() {
     draw: function (layer, self) {
       chosenLine(layer, self);
       TERMS.forEach(function (term) {
-        curves(shown).forEach(function (probes) { curve(layer, self, probes, term[0], cssColour("--text"), term[2]); });
+        curves(shown).lines.forEach(function (probes) { curve(layer, self, probes, term[0], cssColour("--text"), term[2]); });
       });
       rungs.forEach(function (rung) {
-        curves(rung).forEach(function (probes) { dots(layer, self, curve(layer, self, probes, "v", rungColour(rung)), "v", rungColour(rung)); });
-        rung.probes.filter(function (p) { return p.outcome === "wall"; }).forEach(function (p) {  // walls have no finite height
-          withTip(layer.append("path").attr("class", "wall").datum(p).attr("d", d3.svg.symbol().type("triangle-up").size(60)()).attr("transform", "translate(" + self.x(p.beta) + ",30)").attr("fill", cssColour("--warm")), probeText);
+        drawRung(layer, self, rung, "v");
+        rung.probes.filter(function (p) { return p.outcome === "wall" || !(p.v > 0); }).forEach(function (p) {  // these have no finite height
+          withTip(layer.append("path").attr("class", "wall").datum(p).attr("d", d3.svg.symbol().type(MARKS[p.outcome] || "circle").size(60)()).attr("transform", "translate(" + self.x(p.beta) + ",30)").attr("fill", cssColour("--warm")), probeText);
         });
       });
     }
@@ -106,6 +126,7 @@ function workPlot() {
   var probed = d3.sum(rows, function (row) { return row.seconds; });
   rows.push({name: "all else", seconds: Math.max(0, report.seconds - probed), passes: Math.max(0, report.passes - d3.sum(rows, function (row) { return row.passes; })), probes: 0});
   if (finite(report.forecast_seconds)) rows.push({name: "whole fit as forecast", seconds: report.forecast_seconds, passes: report.forecast_passes, probes: 0, forecast: true});
+  if (finite(report.least_seconds)) rows.push({name: "its passes at the machine's limit", seconds: report.least_seconds, passes: report.passes, probes: 0, forecast: true});
   chart("plot-work", {
     title: "Seconds and passes by rung", height: 76 + 34 * rows.length + 20,
     x: {label: "seconds", scale: d3.scale.linear().domain([0, 1.25 * (d3.max(rows, function (row) { return row.seconds; }) || 1)])},
@@ -120,7 +141,8 @@ function workPlot() {
     }
   });
   d3.select("#work-text").text("The fit took " + short(report.seconds) + " s and " + count(report.passes) + " passes over the kernel, " + count(report.full_passes) + " of them over all " + count(report.n) + " rows. “All else” is reading, extending modes to a larger rung, and placing rows set aside." +
-    (finite(report.forecast_seconds) ? " Before it began, " + short(report.forecast_seconds) + " s and " + count(report.forecast_passes) + " passes were expected." : ""));
+    (finite(report.forecast_seconds) ? " Before it began, " + short(report.forecast_seconds) + " s and " + count(report.forecast_passes) + " passes were expected." : "") +
+    (finite(report.least_seconds) ? " The machine's limit is what the multiply-adds and exponentials of these passes take at its full speed, measured right after the fit: the passes took " + short(probed / report.least_seconds) + " times that. Less than once is possible where parts of the kernel are negligible and left out." : ""));
 }
 
 function retainedPlot() {

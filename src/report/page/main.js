@@ -21,7 +21,10 @@ function colourByNumber(col) {
   var gradient = svg.append("defs").append("linearGradient").attr("id", "ramp");
   VIRIDIS.forEach(function (colour, k) { gradient.append("stop").attr("offset", k / (VIRIDIS.length - 1)).attr("stop-color", colour); });
   svg.append("rect").attr("x", 20).attr("width", width).attr("height", 12).attr("fill", "url(#ramp)");
-  svg.append("g").attr("transform", "translate(20,13)").call(d3.svg.axis().scale(d3.scale.linear().domain([low, high]).range([0, width])).ticks(5).tickSize(4).tickFormat(short));
+  var scaled = d3.scale.linear().domain([low, high]).range([0, width]), number = 5;
+  var texts = function () { return scaled.ticks(number).map(tickTexts(scaled, number)); };
+  while (number > 1 && d3.sum(texts(), function (text) { return 7.5 * text.length + 12; }) > width) --number;  // they do not run into each other
+  svg.append("g").attr("transform", "translate(20,13)").call(d3.svg.axis().scale(scaled).ticks(number).tickSize(4).tickFormat(tickTexts(scaled, number)));
   legend.append("span").text(col.name + (col.kind === "mode" ? " (ψ)" : "") + (sorted.length < report.shown ? " (grey: missing)" : ""));
 }
 
@@ -86,9 +89,13 @@ function selectedCsv() {
 
 var axisChoices = report.columns.map(function (head, index) { return index; }).filter(function (index) { return report.columns[index].kind !== "word"; });
 var density = report.columns.map(function (head) { return head.kind; }).indexOf("density");
-state.y = report.modes.length > 1 ? 1 : density;
-state.z = report.modes.length > 2 ? 2 : density;
-state.colour = report.columns.length > density + 1 ? density + 1 : report.modes.length > 3 ? 3 : density;  // labels first
+// What is seen first are modes of the data as a whole, where there are two of them at least.
+var broad = axisChoices.filter(function (index) { return isMode(index) && !report.modes[index].localised; });
+var first = broad.length > 1 ? broad : axisChoices.filter(isMode);
+state.x = first[0];
+state.y = first.length > 1 ? first[1] : density;
+state.z = first.length > 2 ? first[2] : density;
+state.colour = report.columns.length > density + 1 ? density + 1 : first.length > 3 ? first[3] : density;  // labels first
 
 function fillPicker(id, choices, key) {
   var picker = byId(id);
@@ -164,10 +171,15 @@ window.addEventListener("resize", function () {
   lastWidth = width;
   panels.concat(charts).forEach(function (plot) { plot.layout(); });
 });
+// On paper colours are those of the light theme: the marks, which have theirs as attributes, are drawn again with them.
+function printing(now) {
+  document.documentElement.classList.toggle("printing", now);
+  redrawAll();
+}
 function redrawAll() {
   panels.forEach(function (panel) { panel.draw(); });
   charts.forEach(function (plot) { plot.layout(); });
 }
 window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawAll);
-window.addEventListener("beforeprint", redrawAll);
-window.addEventListener("afterprint", redrawAll);
+window.addEventListener("beforeprint", function () { printing(true); });
+window.addEventListener("afterprint", function () { printing(false); });

@@ -267,10 +267,12 @@ function mapPanel(id, state, vertical) {
   };
 
   function drawAxes() {
-    var solidNow = self.solid(), ticks = function (scale, orient) { return d3.svg.axis().scale(scale).orient(orient).ticks(6).tickSize(4).tickPadding(6).tickFormat(short); };
+    var solidNow = self.solid(), ticks = function (scale, orient, number) { return d3.svg.axis().scale(scale).orient(orient).ticks(number).tickSize(4).tickPadding(6).tickFormat(tickTexts(scale, number)); };
     parts.triad.selectAll("*").remove();
-    parts.x.style("display", solidNow ? "none" : null).call(ticks(x, "bottom").ticks(Math.max(3, Math.round(self.width / 90))));
-    parts.y.style("display", solidNow ? "none" : null).call(ticks(y, "left"));
+    parts.x.style("display", solidNow ? "none" : null).call(ticks(x, "bottom", Math.max(3, Math.round(self.width / 90))));
+    parts.y.style("display", solidNow ? "none" : null).call(ticks(y, "left", 6));
+    var longest = d3.max(y.ticks(6).map(tickTexts(y, 6)), function (text) { return text.length; });
+    parts.y.selectAll("text").style("font-size", longest > 6 ? Math.max(8, 66 / longest) + "px" : null);  // long numbers stay inside
     parts.xName.text(solidNow ? "drag to turn" : axisName(state.x));
     parts.yName.text(solidNow ? "" : axisName(state[vertical]));
     if (!solidNow) return;

@@ -8,7 +8,11 @@ function table(id, name, caption, columns, rows) {
   made.append("tbody").selectAll("tr").data(rows).enter().append("tr").selectAll("td")
     .data(function (row) { return columns.map(function (c) { return {text: c.text ? c.text(row) : c.value(row), words: c.words}; }); })
     .enter().append("td").classed("words", function (d) { return d.words; }).text(function (d) { return typeof d.text === "number" || d.text === null ? short(d.text) : d.text; });
-  d3.select("#" + id).append("button").attr("type", "button").attr("class", "csv").attr("aria-label", name + " as CSV").text("CSV").on("click", function () {
+  csvButton(d3.select("#" + id), name, columns, rows);
+}
+
+function csvButton(place, name, columns, rows) {
+  place.append("button").attr("type", "button").attr("class", "csv").attr("aria-label", name + " as CSV").text("CSV").on("click", function () {
     download(name + ".csv", csv([columns.map(function (c) { return c.head; })].concat(rows.map(function (row) { return columns.map(function (c) { return c.value(row); }); }))));
   });
 }
@@ -17,7 +21,7 @@ function field(name, head) { return {head: head || name, value: function (row) {
 function whole(name, head) { return {head: head || name, value: function (row) { return row[name]; }, text: function (row) { return count(row[name]); }}; }
 function words(name, head) { return {head: head || name, value: function (row) { return row[name]; }, words: true}; }
 
-function rowText(row) { return count(row.row) + (row.name !== undefined ? " (" + row.name + ")" : ""); }
+function rowText(row) { return row.row + (row.name !== undefined ? " (" + row.name + ")" : ""); }
 
 function quoteShell(word) { return /^[\w@%+=:,./-]+$/.test(word) ? word : "'" + word.replace(/'/g, "'\\''") + "'"; }
 
@@ -40,12 +44,16 @@ function allTables() {
   var localised = modes.filter(function (mode) { return mode.localised; });
   if (localised.length) table("table-localised", "localised-modes", "Modes that live on a few rows, and how much of each is on which.", [
     whole("mode"), field("eigenvalue"), field("support", "effective rows"),
-    {head: "rows", words: true, value: function (m) { return m.carriers.map(function (c) { return rowText(c) + " " + d3.format(".0%")(c.share); }).join(", "); }}], localised);
+    {head: "rows", words: true, value: function (m) { return m.carriers.filter(function (c) { return c.share >= 0.005; }).map(function (c) { return rowText(c) + " " + d3.format(".0%")(c.share); }).join(", "); }}], localised);
   else d3.select("#table-localised").append("p").text("No mode lives on a few rows alone.");
 
   var aside = report.aside;
-  if (aside.count) table("table-aside", "rows-aside", count(aside.count) + (aside.count === 1 ? " row" : " rows") + " took no part in the fit and were placed by extension" + (aside.rows.length < aside.count ? "; the first " + count(aside.rows.length) + " are listed." : "."),
-    [whole("row")].concat(report.named ? [words("name")] : []), aside.rows);
+  if (aside.count) {
+    var place = d3.select("#table-aside");
+    place.append("p").text(count(aside.count) + (aside.count === 1 ? " row took no part in the fit and was" : " rows took no part in the fit and were") + " placed by extension (rows count from 1)" + (aside.rows.length < aside.count ? "; the first " + count(aside.rows.length) + " of them:" : ":"));
+    place.append("p").attr("class", "rows").text(aside.rows.map(rowText).join(", "));
+    csvButton(place, "rows-aside", [whole("row")].concat(report.named ? [words("name")] : []), aside.rows);
+  }
   else d3.select("#table-aside").append("p").text("No row was set aside.");
 
   var provenance = report.provenance, known = provenance !== null && typeof provenance === "object";
