@@ -17,7 +17,7 @@ struct Row {
 
 // "auto" is the first row that can be made.
 constexpr std::array<Row, 2> table = {{
-    {"cpu", [](const BackendRequest& r) { return make_cpu_backend(r.isa, r.threads, r.keep_bytes); }},
+    {"cpu", [](const BackendRequest& r) { return make_cpu_backend(r.isa, r.threads, r.keep_bytes, r.one_bandwidth); }},
     {"reference", [](const BackendRequest&) { return make_reference_backend(); }},
 }};
 

@@ -78,6 +78,7 @@ struct BackendRequest {
   // Memory for tiles of the kernel that are kept from pass to pass; results do not depend on how much it is. Nothing: there are few passes, and
   // tiles are made in the form that is quickest to make.
   std::optional<std::size_t> keep_bytes = {};
+  bool one_bandwidth = false;  // all passes are at the same one: what is kept need not do for others
 };
 
 // The registry: the only place that knows concrete back-ends.

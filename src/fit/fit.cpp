@@ -72,8 +72,8 @@ Model fit_all_rows(PointSource& source, const Options& wishes) {
   refuse_what_precision_cannot_hold(summary, options.precision, options.beta);
   reduce_to_rank(source, summary, options.precision, options.seed);
   if (const std::string dwarfing = describe_dwarfing(summary, !options.beta); !dwarfing.empty()) watch.note(dwarfing);
-  auto backend =
-      make_backend({options.backend, options.isa, options.threads, keep_bytes(summary.rows, summary.coordinates(), options)});
+  auto backend = make_backend({options.backend, options.isa, options.threads,
+                               keep_bytes(summary.rows, summary.coordinates(), options), options.beta.has_value()});
   std::optional<Forecast> expected;
   if (summary.rows >= worth_forecasting) {
     const FitForecast forecast = forecast_fit(*backend, source, summary, options);

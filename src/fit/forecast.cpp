@@ -244,7 +244,7 @@ Forecast estimate(PointSource& points, const Options& wishes) {
   PointSummary summary = summarise(sample);
   reduce_to_rank(sample, summary, options.precision, options.seed);
   const std::size_t keep = keep_bytes(points.rows(), summary.coordinates(), options);
-  const auto backend = make_backend({options.backend, options.isa, options.threads, keep});
+  const auto backend = make_backend({options.backend, options.isa, options.threads, keep, options.beta.has_value()});
   return forecast_fit(*backend, points, summary, options).total();
 }
 
@@ -254,7 +254,7 @@ Forecast estimate(std::size_t rows, std::size_t dimension, const Options& wishes
   const PointSummary summary = summarise(some);
   CentredSource sample(some, summary);
   const std::size_t keep = keep_bytes(rows, dimension, options);
-  const auto backend = make_backend({options.backend, options.isa, options.threads, keep});
+  const auto backend = make_backend({options.backend, options.isa, options.threads, keep, options.beta.has_value()});
   return forecast_from(*backend, sample, rows, summary, options).total();
 }
 

@@ -104,7 +104,7 @@ struct KernelOperator::Loaded {
                   "both hold the same columns in the same order");
     check_values("X", points, largest_coordinate(precision));
     const std::size_t keep = symmetric ? keep_bytes(points.rows(), points.dimension(), options) : 0;
-    backend = make_backend({options.backend, options.isa, options.threads, keep});
+    backend = make_backend({options.backend, options.isa, options.threads, keep, true});
   }
 
   // Y = K W for W on the rows of `from` and Y on those of `to`.

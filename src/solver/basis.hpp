@@ -15,6 +15,7 @@
 #include "device/space.hpp"
 #include "operator/operator.hpp"
 #include "solver/eigenpairs.hpp"
+#include "solver/leading_pairs.hpp"
 #include "solver/orthonormal.hpp"
 
 namespace fd {
@@ -82,11 +83,9 @@ class Basis {
     error_.tail(index(rank)).setConstant(error);
     columns_ += rank;
     passes_ += 1;
+    joined_ = rank;
     finite_ = finite_ && coupling.allFinite() && corner.allFinite();
-    if (before > 0 && finite_) {
-      const Eigenpairs joined = eigenpairs(corner);
-      if (joined.found) latest_ = joined.values.maxCoeff();
-    }
+    if (before > 0 && finite_) corner_ = Eigen::MatrixXd(symmetric(corner));
     return rank;
   }
 
@@ -94,7 +93,17 @@ class Basis {
   bool finite() const { return finite_; }
 
   // The largest Rayleigh quotient among the directions that joined last; infinite before there were any beside the start.
-  double latest() const { return latest_; }
+  double latest() {
+    if (corner_.size() > 0) {
+      const Eigenpairs joined = eigenpairs(corner_);
+      if (joined.found) latest_ = joined.values.maxCoeff();
+      corner_ = Eigen::MatrixXd();
+    }
+    return latest_;
+  }
+
+  // Images of the directions that joined last: kept off the basis they are the next block of a Krylov space.
+  Columns latest_images() { return images().part(size_ - joined_, joined_); }
 
   // Vectors whose images are known become the basis: both are kept off the locked ones (which A leaves invariant, so the image of a
   // projection is the projection of the image) and both take every step of the orthonormalisation.
@@ -137,50 +146,49 @@ class Basis {
   std::size_t passes() const { return passes_; }
   std::size_t columns() const { return columns_; }
 
-  // Ritz pairs, largest first.
+  // Ritz pairs, largest first: those of the basis as it is now. What follows is about them.
   void rayleigh_ritz() {
     if (!finite_) return;
-    const Eigenpairs small = eigenpairs(h_);
-    finite_ = small.found;
-    if (!finite_) return;
-    values_ = Eigen::VectorXd(small.values.reverse());
-    coordinates_ = Eigen::MatrixXd(small.vectors.rowwise().reverse());
+    pairs_ = LeadingPairs(h_);
+    finite_ = pairs_.found();
   }
-  const Eigen::VectorXd& values() const { return values_; }
+  const Eigen::VectorXd& values() const { return pairs_.values(); }
 
   // A V y - theta V y of the listed Ritz pairs, into as many columns.
   void residuals(const std::vector<std::size_t>& pairs, Columns out) {
+    if (pairs.empty()) return;
+    const Eigen::MatrixXd& coordinates = pairs_.vectors(index(*std::max_element(pairs.begin(), pairs.end()) + 1));
     Eigen::MatrixXd y(index(size_), index(pairs.size())), scaled = y;
     for (std::size_t c = 0; c < pairs.size(); ++c) {
-      y.col(index(c)) = coordinates_.col(index(pairs[c]));
-      scaled.col(index(c)) = -values_(index(pairs[c])) * y.col(index(c));
+      y.col(index(c)) = coordinates.col(index(pairs[c]));
+      scaled.col(index(c)) = -values()(index(pairs[c])) * y.col(index(c));
     }
     space_.combine(images(), y, out);
     space_.combine(vectors(), scaled, out, true);
   }
 
-  void ritz_vectors(Columns out) { space_.combine(vectors(), coordinates_.leftCols(index(out.count)), out); }
+  void ritz_vectors(Columns out) { space_.combine(vectors(), pairs_.vectors(index(out.count)).leftCols(index(out.count)), out); }
 
   // Thick restart: the leading Ritz vectors replace the basis.
   void keep(std::size_t count) {
-    const Eigen::MatrixXd y = coordinates_.leftCols(index(count));
+    const Eigen::MatrixXd y = pairs_.vectors(index(count)).leftCols(index(count));
     space_.combine(vectors(), y, vectors().part(0, count));
     space_.combine(images(), y, images().part(0, count));
-    size_ = count;
-    h_ = values_.head(index(count)).asDiagonal().toDenseMatrix();
     Eigen::VectorXd doubts(index(count));
     for (std::size_t j = 0; j < count; ++j) doubts(index(j)) = doubt(j);
     error_ = std::move(doubts);
+    size_ = count;
+    h_ = values().head(index(count)).asDiagonal().toDenseMatrix();
     kept_ = count;
-    witnesses_ = 0;
-    coordinates_ = Eigen::MatrixXd(Eigen::MatrixXd::Identity(index(count), index(count)));
-    values_.conservativeResize(index(count));
+    joined_ = witnesses_ = 0;
+    pairs_ = LeadingPairs::of_diagonal(values().head(index(count)));
   }
 
   // What low-precision images may hide of a Ritz pair's residual, |sum_k y_k (A - A~) v_k|: the error of a block
   // of orthonormal directions meets the length of y; that of vectors kept from before a restart adds up.
-  double doubt(std::size_t pair) const {
-    const Eigen::ArrayXd share = coordinates_.col(index(pair)).array().abs() * error_.array();
+  double doubt(std::size_t pair) {
+    if ((error_.array() == 0).all()) return 0;
+    const Eigen::ArrayXd share = pairs_.vectors(index(pair + 1)).col(index(pair)).array().abs() * error_.array();
     return share.head(index(kept_)).sum() + share.tail(share.size() - index(kept_)).matrix().norm();
   }
 
@@ -204,14 +212,15 @@ class Basis {
   Operator& a_;
   Panel* locked_;
   std::unique_ptr<Panel> v_, image_;
-  std::size_t size_ = 0, kept_ = 0, witnesses_ = 0, passes_ = 0, columns_ = 0;
+  std::size_t size_ = 0, kept_ = 0, joined_ = 0, witnesses_ = 0, passes_ = 0, columns_ = 0;
   bool finite_ = true;
   double latest_ = std::numeric_limits<double>::infinity();
   std::uint64_t stream_ = std::uint64_t{1} << 32;  // of random refills
   // Assigned as whole new matrices: Eigen gives back what a matrix held before it asks for what an expression needs, and where there
   // is no memory for that the old place would be given back twice.
-  Eigen::MatrixXd h_, coordinates_;
-  Eigen::VectorXd values_, error_;  // error_: what an image may be off by
+  Eigen::MatrixXd h_, corner_;  // corner_: that of the directions that joined last, until latest() has looked at it
+  Eigen::VectorXd error_;       // what an image may be off by
+  LeadingPairs pairs_;
 };
 
 }  // namespace fd

@@ -47,6 +47,9 @@ class Iteration {
   SolverOutcome run() {
     for (;;) {
       if (!basis_.finite()) return SolverOutcome::not_finite;
+      if (follow_chain()) continue;
+      if (behind_) rayleigh_ritz();
+      if (!basis_.finite()) return SolverOutcome::not_finite;
       if (basis_.values().size() > index(options_.ceiling_index) &&
           basis_.values()(index(options_.ceiling_index)) > options_.ceiling)
         return SolverOutcome::ceiling;
@@ -91,6 +94,7 @@ class Iteration {
   }
 
   void rayleigh_ritz() {
+    behind_ = false;
     basis_.rayleigh_ritz();
     if (basis_.finite()) values_.push(basis_.values(), modes_);
   }
@@ -104,6 +108,36 @@ class Iteration {
   bool seen_enough() {
     const std::size_t most = riding_ == options_.block ? 8 : 3;  // more where there is reason to believe that something is hidden
     return riding_ == 0 || heard_ >= witness_passes(basis_.values(), modes_, static_cast<double>(basis_.vectors().rows()), most);
+  }
+
+  // From a random start the residuals of Ritz pairs span what the image of the last block adds to the basis: Krylov's next block, which can be
+  // had without them. So pairs are made and measured only when that is due. False where no pass was made.
+  bool follow_chain() {
+    if (warm_ || riding_ > 0 || options_.values_only || basis_.passes() >= std::min(due_, options_.most_passes)) return false;
+    const Columns chain = basis_.latest_images();
+    if (chain.count == 0 || chain.count > std::min(options_.block, basis_.left())) return false;
+    if (basis_.room() < chain.count + options_.block + options_.witnesses) return false;
+    const Columns fresh = basis_.next(chain.count);
+    const auto n = index(chain.count);
+    space_.combine(chain, Eigen::MatrixXd::Identity(n, n), fresh);
+    behind_ = true;
+    return basis_.grow(fresh, 0, std::min<std::size_t>(4, fresh.count), options_.seed, permitted()) > 0;
+  }
+
+  // How many passes until pairs are measured again. With T passes left, each of cost P, and R for the pairs of a basis of n, one in s is best
+  // for s = sqrt(2 T R / P): an overshoot of s/2 passes against T/s measurements. R / P is taken as some n^3 / N^2, as for a dense operator; and
+  // nothing is due before there are as many vectors as are wanted, or long after the residuals, falling as they do, will be small enough.
+  std::size_t passes_until_due(double worst) {
+    constexpr double most = 8;
+    const auto n = static_cast<double>(basis_.size() + options_.block), rows = static_cast<double>(basis_.vectors().rows());
+    double apart = std::clamp(std::floor(10 * n * std::sqrt(n) / rows), 1.0, most);
+    if (measured_.worst > worst && worst > options_.tolerance && basis_.passes() > measured_.passes) {
+      const double rate = std::log(measured_.worst / worst) / static_cast<double>(basis_.passes() - measured_.passes);
+      apart = std::min(apart, std::max(1.0, std::ceil(std::log(worst / options_.tolerance) / rate)));
+    }
+    measured_ = {basis_.passes(), worst};
+    const std::size_t wanted = modes_ + options_.block, missing = wanted - std::min(wanted, basis_.size());
+    return std::max(static_cast<std::size_t>(apart), (missing + options_.block - 1) / options_.block);
   }
 
   // From a random start every pass is a whole block; a good warm start needs only what has not converged. With the witnesses that is
@@ -125,7 +159,7 @@ class Iteration {
   // What the images of the next directions may be off by: their share in a wanted vector is about its residual over the gap, and their
   // error meets the residual times that share. A sixteenth of the tolerance is for it, which rarely costs a pass: a pass divides residuals
   // by three or so.
-  double permitted() const {
+  double permitted() {
     double worst = 0;
     for (const double residual : residuals_) worst = worse(worst, residual);
     if (options_.values_only || exact_ || basis_.size() < modes_ || !std::isfinite(worst) || !std::isfinite(basis_.latest()))
@@ -191,6 +225,7 @@ class Iteration {
     for (std::size_t j = 0; j < modes_; ++j)
       if (std::isfinite(residuals_[j])) worst = std::max(worst, residuals_[j]);
     worst_.push_back(worst);
+    due_ = basis_.passes() + passes_until_due(worst);
     if (basis_.passes() == 1) {
       constexpr double a_long_way = 1000;  // some five passes
       narrow_ = worst < 0.2 * std::max(1e-300, std::abs(basis_.values()(0)));
@@ -310,6 +345,12 @@ class Iteration {
   std::size_t known_ = 0, unconverged_ = 0, checked_ = 0;
   std::size_t riding_ = 0;            // witnesses that ride along until they have seen enough
   std::size_t late_ = 0, heard_ = 0;  // passes before they come, and with them
+  std::size_t due_ = 0;               // passes after which pairs are made and measured again
+  bool behind_ = false;               // the basis has grown since
+  struct {
+    std::size_t passes = 0;
+    double worst = 0;
+  } measured_;
   std::uint64_t witness_stream_ = 7;  // of their random numbers
   std::vector<double> residuals_, worst_;
   ValueHistory values_;

@@ -12,7 +12,7 @@ struct SolverPlan {
 };
 
 // A pass costs nearly the same for 1 as for 16 vectors, so passes are what is saved: wide blocks, and a basis that seldom needs a
-// restart. Wishes of zero mean "choose".
+// restart. With few rows it is the work on columns that counts: narrower blocks, a smaller basis. Wishes of zero mean "choose".
 SolverPlan plan_solver(std::size_t modes, std::size_t rows, std::size_t bytes_per_value, std::size_t wished_block,
                        std::size_t wished_basis);
 

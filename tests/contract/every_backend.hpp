@@ -20,8 +20,8 @@ struct Case {
   std::string backend, isa;  // no isa: the back-end has none to choose from
   Precision precision;
 
-  std::unique_ptr<Backend> make(int threads = 2, std::optional<std::size_t> keep_bytes = {}) const {
-    return make_backend({backend, isa, threads, keep_bytes});
+  std::unique_ptr<Backend> make(int threads = 2, std::optional<std::size_t> keep_bytes = {}, bool one_bandwidth = false) const {
+    return make_backend({backend, isa, threads, keep_bytes, one_bandwidth});
   }
   std::string name() const { return backend + "_" + (isa.empty() ? "" : isa + "_") + std::string(traits(precision).name); }
 };

@@ -133,8 +133,8 @@ TEST(CheckedOptions, WishesThatAreNotTakenAtTheirWordAreNamed) {
   EXPECT_EQ(lines(4, 17), Lines{});
   EXPECT_EQ(lines(3, 0), Lines{"`block = 3` is taken as 4: narrower blocks can miss repeated eigenvalues"});
   EXPECT_EQ(lines(4, 16), Lines{"`basis = 16` is too small for 5 modes and blocks of 4: at least 17 vectors are kept"});
-  EXPECT_EQ(lines(0, 5), Lines{"`basis = 5` is too small for 5 modes and blocks of 16: at least 53 vectors are kept"});
-  EXPECT_EQ(lines(0, 5, 20), Lines{"`basis = 5` is too small for 5 modes and blocks of 16: at least 20 vectors are kept"});
+  EXPECT_EQ(lines(0, 5), Lines{"`basis = 5` is too small for 5 modes and blocks of 8: at least 29 vectors are kept"});
+  EXPECT_EQ(lines(0, 5, 20), Lines{"`basis = 5` is too small for 5 modes and blocks of 8: at least 20 vectors are kept"});
   EXPECT_EQ(lines(0, 200), Lines{"`basis = 200` is taken as 100: there are no more points"});
   EXPECT_EQ(lines(2, 3).size(), 2u);
 }

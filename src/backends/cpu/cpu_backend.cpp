@@ -33,8 +33,12 @@ struct Pieces {
 template <class T>
 class Core {
  public:
-  Core(const cpu::TileKernels<T>& kernels, Team& team, std::optional<std::size_t> keep_bytes)
-      : kernels_(kernels), team_(team), keeps_(keep_bytes.has_value()), runner_(kernels, team, keep_bytes.value_or(0)) {}
+  Core(const cpu::TileKernels<T>& kernels, Team& team, std::optional<std::size_t> keep_bytes, bool one_bandwidth)
+      : kernels_(kernels),
+        team_(team),
+        keeps_(keep_bytes.has_value()),
+        one_bandwidth_(one_bandwidth),
+        runner_(kernels, team, keep_bytes.value_or(0), one_bandwidth) {}
 
   void xgemm(double beta, const CpuPoints<T>& x, const CpuPoints<T>& z, bool symmetric, Columns w, Columns y, Watch* watch,
              std::optional<Precision> enough, double negligible) {
@@ -48,7 +52,7 @@ class Core {
 
   cpu::Coding coding(double beta, const CpuPoints<T>& x, const CpuPoints<T>& z, std::optional<Precision> enough) const {
     const double own = traits(x.precision()).row_error, permitted = enough ? std::max(own, traits(*enough).row_error) : own;
-    const bool kept = keeps_ && &x == &z && cpu::kept_as_a_rule(x.rows(), x.dimension(), sizeof(T));
+    const bool kept = keeps_ && &x == &z && cpu::kept_as_a_rule(x.rows(), x.dimension(), sizeof(T), one_bandwidth_);
     return cpu::coding_for(kept ? cpu::Numbers::floats : kernels_.few, bounds(beta, x, z), permitted);
   }
 
@@ -83,6 +87,13 @@ class Core {
 
   void combine(Columns a_columns, const Eigen::MatrixXd& s, Columns y_columns, bool accumulate) {
     const HostColumns<T> a(a_columns), y(y_columns);
+    if (!accumulate && s.rows() == s.cols() && s.isIdentity(0)) {
+      if (a.data != y.data)
+        each_piece(a.rows, [&](std::size_t first, std::size_t rows, int) {
+          for (std::size_t i = first; i < first + rows; ++i) std::copy_n(a.row(i), a.count, y.row(i));
+        });
+      return;
+    }
     const std::size_t padded = (y.count + kernels_.lanes - 1) / kernels_.lanes * kernels_.lanes;
     coefficients_.at_least(std::max<std::size_t>(1, a.count * padded));
     for (std::size_t m = 0; m < a.count; ++m)
@@ -163,7 +174,7 @@ class Core {
 
   const cpu::TileKernels<T>& kernels_;
   Team& team_;
-  bool keeps_;
+  bool keeps_, one_bandwidth_;
   cpu::PassRunner<T> runner_;
   std::vector<double> partial_;
   AlignedBuffer<T> coefficients_;
@@ -171,12 +182,13 @@ class Core {
 
 class CpuBackend final : public Backend {
  public:
-  CpuBackend(const cpu::ChosenKernels& kernels, int threads, std::optional<std::size_t> keep_bytes)
+  CpuBackend(const cpu::ChosenKernels& kernels, int threads, std::optional<std::size_t> keep_bytes, bool one_bandwidth)
       : isa_(kernels.isa),
         keep_bytes_(keep_bytes.value_or(0)),
+        one_bandwidth_(one_bandwidth),
         team_(threads),
-        single_(*kernels.f32, team_, keep_bytes),
-        double_(*kernels.f64, team_, keep_bytes) {}
+        single_(*kernels.f32, team_, keep_bytes, one_bandwidth),
+        double_(*kernels.f64, team_, keep_bytes, one_bandwidth) {}
 
   std::string description() const override {
     return "cpu " + isa_ + ", " + std::to_string(team_.threads()) + (team_.threads() == 1 ? " thread" : " threads");
@@ -205,7 +217,7 @@ class CpuBackend final : public Backend {
     return single_.low_precision_error(beta, as<float>(x), enough);
   }
   Kept kept(std::size_t rows, std::size_t dimension, Precision precision) const override {
-    if (dimension < cpu::columns_worth_keeping) return {};
+    if (cpu::keeping(rows, dimension, one_bandwidth_) == cpu::Keeping::nothing) return {};
     const double all = cpu::bytes_of_all_tiles(rows, traits(precision).wide_panels ? sizeof(double) : sizeof(float));
     const double bytes = std::min(all, static_cast<double>(keep_bytes_));
     return {bytes / all, bytes};
@@ -249,6 +261,7 @@ class CpuBackend final : public Backend {
 
   std::string isa_;
   std::size_t keep_bytes_;
+  bool one_bandwidth_;
   Team team_;
   Core<float> single_;
   Core<double> double_;
@@ -256,8 +269,9 @@ class CpuBackend final : public Backend {
 
 }  // namespace
 
-std::unique_ptr<Backend> make_cpu_backend(const std::string& isa, int threads, std::optional<std::size_t> keep_bytes) {
-  return std::make_unique<CpuBackend>(cpu::choose_kernels(isa), threads, keep_bytes);
+std::unique_ptr<Backend> make_cpu_backend(const std::string& isa, int threads, std::optional<std::size_t> keep_bytes,
+                                          bool one_bandwidth) {
+  return std::make_unique<CpuBackend>(cpu::choose_kernels(isa), threads, keep_bytes, one_bandwidth);
 }
 
 std::vector<std::string> cpu_instruction_sets() { return cpu::available_instruction_sets(); }

@@ -10,7 +10,8 @@
 
 namespace fd {
 
-std::unique_ptr<Backend> make_cpu_backend(const std::string& isa, int threads, std::optional<std::size_t> keep_bytes);
+std::unique_ptr<Backend> make_cpu_backend(const std::string& isa, int threads, std::optional<std::size_t> keep_bytes,
+                                          bool one_bandwidth);
 std::vector<std::string> cpu_instruction_sets();
 
 }  // namespace fd

@@ -13,12 +13,18 @@
 namespace fd::cpu {
 namespace {
 
+// Asked once: a virtual machine answers it in some hundred microseconds.
+long long supported_targets() {
+  static const long long targets = hwy::SupportedTargets();
+  return targets;
+}
+
 struct Name {
   const char* name;
   long long target;
   bool amx = false;
 
-  bool is_here() const { return (hwy::SupportedTargets() & HWY_TARGETS & target) != 0 && (!amx || amx::available()); }
+  bool is_here() const { return (supported_targets() & HWY_TARGETS & target) != 0 && (!amx || amx::available()); }
 };
 
 constexpr std::array<Name, 7> names = {{{"amx", HWY_AVX3_DL, true},

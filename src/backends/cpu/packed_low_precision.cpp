@@ -98,7 +98,8 @@ const PackedPoints<T>& CpuPoints<T>::packed(double beta, Coding coding, Team& te
   to.first_row = first_row_.data();
   to.x.at_least(panels_ * to.dimension * panel_rows);
   to.factor.at_least(panels_ * panel_rows);
-  const double scale = Gaussian::point_scale(beta);
+  to.bounds = bounds_.get();
+  const double scale = to.scale = Gaussian::point_scale(beta);
   const std::vector<double> shifts = common_shifts(coding.numbers == Numbers::fixed ? dimension_ : 0);
   team.run(panels_, [&](std::size_t p, int) {
     const auto coordinate = [&](std::size_t c, std::size_t r) {

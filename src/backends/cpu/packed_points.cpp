@@ -71,6 +71,7 @@ CpuPoints<T>::CpuPoints(PointSource& centred, Precision precision)
       }
     }
   });
+  bounds_ = std::make_unique<PanelBounds>(offset_, centre_, first_row_, dimension_, std::sqrt(largest_square_));
 }
 
 template <class T>
@@ -124,6 +125,7 @@ void CpuPoints<T>::pack(double reference, bool local, Team& team) const {
   to.first_row = first_row_.data();
   to.radius.at_least(panels_);
   to.centre_error.at_least(panels_);
+  to.bounds = bounds_.get();
   const double scale = to.scale = Gaussian::point_scale(reference);
   team.run(panels_, [&](std::size_t p, int) {
     const double* from = offset_.data() + p * dimension_ * panel_rows;

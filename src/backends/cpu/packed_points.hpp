@@ -15,6 +15,7 @@
 
 #include <flashdiffusion/points.hpp>
 #include "backends/cpu/accuracy.hpp"
+#include "backends/cpu/panel_bounds.hpp"
 #include "base/aligned_buffer.hpp"
 #include "base/team.hpp"
 #include "device/points.hpp"
@@ -43,6 +44,7 @@ struct PackedPoints {
   const double* exact_centre =
       nullptr;  // [panel][dimension], before scaling: the difference of two is exact, far from the origin too
   double scale = 1;
+  PanelBounds* bounds = nullptr;  // of the same panels, unscaled
   AlignedBuffer<T> radius;        // [panel]: of a ball around the centre
   AlignedBuffer<T> centre_error;  // [panel]: what rounding may have moved the centre by, which far from the origin is much
   const T* panel(std::size_t p) const { return x.data() + p * dimension * panel_rows; }
@@ -78,6 +80,7 @@ class CpuPoints final : public Points {
   AlignedBuffer<double> centre_;     // [panel][dimension]
   double largest_square_ = 0;        // of |x|, over all rows
   double largest_coordinate_ = 0;
+  mutable std::unique_ptr<PanelBounds> bounds_;
   mutable PackedPoints<T> packed_, low_precision_;
   mutable double packed_beta_ = -1, packed_reference_ = -1, low_precision_beta_ = -1;
 };

@@ -103,15 +103,19 @@ void PassRunner<T>::play(const Pass<T>& pass, Watch* watch) {
   };
   total = rows.tasks();
   turns_.restart(rows.blocks());
-  const bool keep = worth_keeping(*pass.x);
-  if (keep) store_.begin(*pass.x, rows);
+  store_.begin(*pass.x, rows);
+  // 2^t = exp(-beta d^2), with t = -(scale d)^2 / 2 at the bandwidth that points are scaled for and `multiple` of that here
+  survivors_.begin(*pass.x->bounds, rows, std::sqrt(-2 * pass.least_exponent / pass.x->multiple) / pass.x->scale, team_);
   team_.run(
       total,
       [&](std::size_t index, int worker) {
         const Schedule::Task task = rows.task(index);
         turns_.take(task, [&] {
           const PanelRange a = rows.block(task.first), b = rows.block(task.second);
-          const auto work = [&] { kernels_.tiles(full, a, b, keep ? store_.shelf(index) : Shelf<T>{}, scratch(worker)); };
+          TaskTiles<T> tiles;
+          tiles.survivors = survivors_.of_task(index);
+          store_.put(index, tiles);
+          const auto work = [&] { kernels_.tiles(full, a, b, tiles, scratch(worker)); };
           times == nullptr ? work() : times->time(worker, pairs_of(a, b), work);
         });
         done.fetch_add(1, std::memory_order_relaxed);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backends/cpu/schedule.hpp"
+#include "backends/cpu/surviving_tiles.hpp"
 #include "backends/cpu/tile_pass.hpp"
 #include "backends/cpu/tile_store.hpp"
 #include "backends/host_panel.hpp"
@@ -17,8 +18,8 @@ template <class T>
 class PassRunner {
  public:
   // `keep_bytes`: memory for tiles that are kept from pass to pass.
-  PassRunner(const TileKernels<T>& kernels, Team& team, std::size_t keep_bytes)
-      : kernels_(kernels), team_(team), store_(keep_bytes), scratch_(static_cast<std::size_t>(team.threads())) {}
+  PassRunner(const TileKernels<T>& kernels, Team& team, std::size_t keep_bytes, bool one_bandwidth)
+      : kernels_(kernels), team_(team), store_(keep_bytes, one_bandwidth), scratch_(static_cast<std::size_t>(team.threads())) {}
 
   // Y = K(X, Z) W; symmetric (z is x): Y = (K - I) W, each pair evaluated once. Tiles whose entries are all below `negligible` are left out,
   // and those that underflow.
@@ -39,6 +40,7 @@ class PassRunner {
   const TileKernels<T>& kernels_;
   Team& team_;
   TileStore<T> store_;
+  SurvivingTiles survivors_;
   std::vector<Scratch<T>> scratch_;
   AlignedBuffer<T> weights_;
   AlignedBuffer<double> sums_;

@@ -43,6 +43,25 @@ class Schedule {
     return {std::min(a, b), std::max(a, b), turn + 1};
   }
 
+  // Tiles of a task, and f(p, q) for each in the order in which it visits them (tile_kernels-inl.hpp).
+  std::size_t tiles_of(const Task& task) const {
+    if (task.second >= blocks_) return 0;
+    const PanelRange a = block(task.first), b = block(task.second);
+    const std::size_t rows = a.last - a.first, columns = b.last - b.first;
+    return task.first == task.second ? rows * (rows + 1) / 2 : rows * columns;
+  }
+  template <class F>
+  void each_tile(const Task& task, F&& f) const {
+    if (task.second >= blocks_) return;
+    const PanelRange a = block(task.first), b = block(task.second);
+    const bool diagonal = task.first == task.second;
+    for (std::size_t first = b.first; first < b.last; first += chunk_panels) {
+      const std::size_t last = std::min(b.last, first + chunk_panels);
+      for (std::size_t p = a.first; p < (diagonal ? last : a.last); ++p)
+        for (std::size_t q = diagonal ? std::max(first, p) : first; q < last; ++q) f(p, q);
+    }
+  }
+
  private:
   std::size_t players() const { return (blocks_ + 1) / 2 * 2; }
   std::size_t panels_, block_ = 1, blocks_ = 1;

@@ -20,19 +20,18 @@ HWY_BEFORE_NAMESPACE();
 namespace fd::cpu {
 namespace HWY_NAMESPACE {
 template <int kColumns, bool kMass, class T>
-void narrow(const Pass<T>& pass, std::size_t p, std::size_t q, std::size_t chunk_first, Scratch<T>& scratch) {
+void narrow(const Pass<T>& pass, std::size_t p, std::size_t q, std::size_t chunk_first, const T* tile, Scratch<T>& scratch) {
   constexpr std::size_t weights = kMass ? 1 : kColumns;
   const bool both = pass.symmetric && p != q;
   auto product = both ? few_columns<std::min(kColumns, 2), kMass, true, T> : few_columns<std::min(kColumns, 2), kMass, false, T>;
   if constexpr (kColumns > 2) product = both ? some_columns<kColumns, true, T> : some_columns<kColumns, false, T>;
-  product(scratch.tile.data(), pass.weights_x + p * panel_rows * weights, pass.weights_z + q * panel_rows * weights,
-          scratch.row_sums.data(), scratch.column_sums.data() + (q - chunk_first) * panel_rows * kColumns * lanes_of<T>());
+  product(tile, pass.weights_x + p * panel_rows * weights, pass.weights_z + q * panel_rows * weights, scratch.row_sums.data(),
+          scratch.column_sums.data() + (q - chunk_first) * panel_rows * kColumns * lanes_of<T>());
 }
 
 template <class T>
-void wide(const Pass<T>& pass, std::size_t p, std::size_t q, std::size_t chunk_first, Scratch<T>& scratch) {
+void wide(const Pass<T>& pass, std::size_t p, std::size_t q, std::size_t chunk_first, const T* tile, Scratch<T>& scratch) {
   constexpr std::size_t block = Shape::wide * lanes_of<T>();
-  const T* tile = scratch.tile.data();
   for (std::size_t c = 0; c < pass.stride; c += block) {
     const std::size_t width = std::min(block, pass.stride - c), first = c * panel_rows;
     const T* wi = pass.weights_x + p * panel_rows * pass.stride + first;
@@ -63,7 +62,7 @@ void add_lanes(const T* sums, std::size_t columns, double* y) {
 }
 
 template <class T>
-using TileEpilogue = void (*)(const Pass<T>&, std::size_t, std::size_t, std::size_t, Scratch<T>&);
+using TileEpilogue = void (*)(const Pass<T>&, std::size_t, std::size_t, std::size_t, const T*, Scratch<T>&);
 
 template <class T>
 TileEpilogue<T> choose_epilogue(const Pass<T>& pass) {
@@ -85,7 +84,7 @@ TileEpilogue<T> choose_epilogue(const Pass<T>& pass) {
 constexpr std::size_t packed_from = 400, packed_rows = 4;  // bytes of a row; panels
 
 template <class T>
-void tiles(const Pass<T>& pass, PanelRange rows, PanelRange columns, Shelf<T> shelf, Scratch<T>& scratch) {
+void tiles(const Pass<T>& pass, PanelRange rows, PanelRange columns, const TaskTiles<T>& task, Scratch<T>& scratch) {
   constexpr std::size_t lanes = lanes_of<T>();
   const bool is_wide = pass.epilogue == Epilogue::wide, diagonal_block = pass.symmetric && rows.first == columns.first;
   const std::size_t column_size = panel_rows * pass.stride * (is_wide ? 1 : lanes);  // of one panel's column sums
@@ -98,38 +97,52 @@ void tiles(const Pass<T>& pass, PanelRange rows, PanelRange columns, Shelf<T> sh
   const bool split = pass.x->coding.numbers == Numbers::split;
   if (split) amx::begin();
   const std::size_t panel_size = panel_rows * pass.x->dimension;
-  const bool all_kept = shelf.tiles > 0 && std::find(shelf.made, shelf.made + shelf.tiles, 0) == shelf.made + shelf.tiles;
-  const bool pack = !all_kept && !pass.z->local && !split && pass.x->dimension * sizeof(T) >= packed_from &&
-                    rows.last - rows.first >= packed_rows;
+  const bool pack =
+      !pass.z->local && !split && pass.x->dimension * sizeof(T) >= packed_from && rows.last - rows.first >= packed_rows;
   if (pack) scratch.groups.at_least(chunk_panels * panel_size);
+  const auto left_out = [&](std::size_t index, std::size_t p, std::size_t q) {
+    return task.survivors != nullptr ? (task.survivors[index / 64] >> (index % 64) & 1) == 0
+                                     : !pass.symmetric && negligible(pass, p, q);
+  };
+
+  // Entries of a tile: those that are kept, or made here, of exponents that may be kept.
+  bool packed[chunk_panels];
+  const auto entries_of = [&](std::size_t index, std::size_t p, std::size_t q, std::size_t first) -> const T* {
+    T* const kept = task.kept == nullptr ? nullptr : task.kept + index * tile_entries;
+    T* const exponents = kept == nullptr ? scratch.tile.data() : kept;
+    const bool make = kept == nullptr || task.made[index] == 0;
+    if (make) {
+      if (pack && !packed[q - first]) {
+        pack_groups(pass.z->panel(q), pass.x->dimension, scratch.groups.data() + (q - first) * panel_size);
+        packed[q - first] = true;
+      }
+      ColumnPanel<T> column;
+      const Form form = prepare(pass, p, q, pack ? scratch.groups.data() + (q - first) * panel_size : nullptr, scratch, column);
+      fill_exponents(pass, p, form, column, exponents);
+      if (kept != nullptr) task.made[index] = 1;
+    }
+    T* const entries = task.as_entries ? exponents : scratch.tile.data();
+    if (make || !task.as_entries) fill_entries(pass, p, q, exponents, entries);
+    return entries;
+  };
 
   std::size_t index = 0;  // of the tile in the task
   for (std::size_t first = columns.first; first < columns.last; first += chunk_panels) {
     const std::size_t last = std::min(columns.last, first + chunk_panels);
-    if (pass.symmetric) std::memset(scratch.column_sums.data(), 0, (last - first) * column_size * sizeof(T));
-    if (pack)
-      for (std::size_t q = first; q < last; ++q)
-        pack_groups(pass.z->panel(q), pass.x->dimension, scratch.groups.data() + (q - first) * panel_size);
+    bool any_of_chunk = false;
+    std::fill_n(packed, chunk_panels, false);
     for (std::size_t p = rows.first; p < (diagonal_block ? last : rows.last); ++p) {
-      std::memset(scratch.row_sums.data(), 0, row_size * sizeof(T));
       bool any = false;
       for (std::size_t q = diagonal_block ? std::max(first, p) : first; q < last; ++q, ++index) {
-        if (negligible(pass, p, q)) continue;
-        T* const exponents = shelf.tiles > 0 ? shelf.exponents + index * tile_entries : scratch.tile.data();
-        if (shelf.tiles == 0 || shelf.made[index] == 0) {
-          ColumnPanel<T> column;
-          const Form form =
-              prepare(pass, p, q, pack ? scratch.groups.data() + (q - first) * panel_size : nullptr, scratch, column);
-          fill_exponents(pass, p, form, column, exponents);
-          if (shelf.tiles > 0) shelf.made[index] = 1;
-        }
-        fill_entries(pass, p, q, exponents, scratch.tile.data());
-        epilogue(pass, p, q, first, scratch);
-        any = true;
+        if (left_out(index, p, q)) continue;
+        if (!any) std::memset(scratch.row_sums.data(), 0, row_size * sizeof(T));
+        if (!any_of_chunk && pass.symmetric) std::memset(scratch.column_sums.data(), 0, (last - first) * column_size * sizeof(T));
+        any = any_of_chunk = true;
+        epilogue(pass, p, q, first, entries_of(index, p, q, first), scratch);
       }
       if (any) add_sums(scratch.row_sums.data(), row_size, pass.y + p * row_size);
     }
-    if (!pass.symmetric) continue;
+    if (!pass.symmetric || !any_of_chunk) continue;
     for (std::size_t q = first; q < last; ++q) {
       const T* sums = scratch.column_sums.data() + (q - first) * column_size;
       if (is_wide) add_sums(sums, row_size, pass.y + q * row_size);
@@ -149,28 +162,68 @@ void widen(const T* HWY_RESTRICT from, std::size_t stride, std::size_t rows, std
   }
 }
 
+template <class D>
+HWY_INLINE hn::Vec<D> load_widened(D d, const double* from) {
+  return hn::LoadU(d, from);
+}
+template <class D>
+HWY_INLINE hn::Vec<D> load_widened(D d, const float* from) {
+  return hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, D>(), from));
+}
+
+// sums[r][v] += sum over m of narrow[m][r] wide[m][v], for Shape::columns rows r and kVectors vectors of columns, which are widened on their way:
+// of the block with more columns no copy is made.
+template <int kVectors, class T>
+HWY_NOINLINE void gram_tile(const T* wide, std::size_t wide_stride, const double* narrow, std::size_t narrow_stride,
+                            std::size_t depth, double* sums, std::size_t sums_stride) {
+  const Tag<double> d;
+  using V = hn::Vec<Tag<double>>;
+  constexpr std::size_t lanes = lanes_of<double>();
+  V sum[Shape::columns][kVectors];
+  FD_UNROLL for (int r = 0; r < Shape::columns; ++r) FD_UNROLL for (int v = 0; v < kVectors; ++v) sum[r][v] =
+      hn::LoadU(d, sums + r * sums_stride + v * lanes);
+  for (std::size_t m = 0; m < depth; ++m, wide += wide_stride, narrow += narrow_stride) {
+    V x[kVectors];
+    FD_UNROLL for (int v = 0; v < kVectors; ++v) x[v] = load_widened(d, wide + v * lanes);
+    FD_UNROLL for (int r = 0; r < Shape::columns; ++r) {
+      const V y = hn::Set(d, narrow[r]);
+      FD_UNROLL for (int v = 0; v < kVectors; ++v) sum[r][v] = hn::MulAdd(y, x[v], sum[r][v]);
+    }
+  }
+  FD_UNROLL for (int r = 0; r < Shape::columns; ++r) FD_UNROLL for (int v = 0; v < kVectors; ++v)
+      hn::StoreU(sum[r][v], d, sums + r * sums_stride + v * lanes);
+}
+
 // Products of floats are exact in fp64, so the Gram matrix of an fp32 block tells directions apart down to the block's own rounding.
 template <class T>
 void gram(const T* a, std::size_t lda, std::size_t na, const T* b, std::size_t ldb, std::size_t nb, std::size_t rows, double* g,
           Scratch<T>& scratch) {
-  constexpr std::size_t depth = 128, lanes = lanes_of<double>();
-  const std::size_t padded = (nb + lanes - 1) / lanes * lanes;
-  scratch.wide.at_least(depth * (padded + panel_rows) + panel_rows * padded);
-  double* right = scratch.wide.data();
-  double* left = right + depth * padded;
-  double* sums = left + depth * panel_rows;
-  for (std::size_t first = 0; first < rows; first += depth) {
+  constexpr std::size_t depth = 256, lanes = lanes_of<double>(), tile = Shape::rows * lanes, height = Shape::columns;
+  const bool a_is_wide = na >= nb;
+  const T *wide = a_is_wide ? a : b, *narrow = a_is_wide ? b : a;
+  const std::size_t wide_stride = a_is_wide ? lda : ldb, narrow_stride = a_is_wide ? ldb : lda;
+  const std::size_t columns = a_is_wide ? na : nb, others = a_is_wide ? nb : na;
+  const std::size_t whole = columns / lanes * lanes, padded = (columns + lanes - 1) / lanes * lanes;
+  const std::size_t high = (others + height - 1) / height * height;
+  scratch.wide.at_least(depth * (high + lanes) + high * padded);
+  double* left = scratch.wide.data();
+  double* last = left + depth * high;  // of the columns, what does not fill a vector
+  double* sums = last + depth * lanes;
+  std::memset(sums, 0, high * padded * sizeof(double));
+  for (std::size_t first = 0; first < rows; first += depth, wide += depth * wide_stride, narrow += depth * narrow_stride) {
     const std::size_t count = std::min(depth, rows - first);
-    widen(b + first * ldb, ldb, count, nb, padded, right);
-    for (std::size_t c = 0; c < na; c += panel_rows) {
-      const std::size_t some = std::min(panel_rows, na - c);
-      widen(a + first * lda + c, lda, count, some, panel_rows, left);
-      std::memset(sums, 0, panel_rows * padded * sizeof(double));
-      panel_product(some, left, 1, panel_rows, count, right, padded, padded, sums, padded);
-      for (std::size_t r = 0; r < some; ++r)
-        for (std::size_t e = 0; e < nb; ++e) g[(c + r) * nb + e] += sums[r * padded + e];
+    widen(narrow, narrow_stride, count, others, high, left);
+    if (whole < columns) widen(wide + whole, wide_stride, count, columns - whole, lanes, last);
+    for (std::size_t r = 0; r < others; r += height) {
+      double* const to = sums + r * padded;
+      std::size_t c = 0;
+      for (; c + tile <= whole; c += tile) gram_tile<Shape::rows>(wide + c, wide_stride, left + r, high, count, to + c, padded);
+      for (; c < whole; c += lanes) gram_tile<1>(wide + c, wide_stride, left + r, high, count, to + c, padded);
+      if (whole < columns) gram_tile<1>(last, lanes, left + r, high, count, to + whole, padded);
     }
   }
+  for (std::size_t r = 0; r < others; ++r)
+    for (std::size_t c = 0; c < columns; ++c) g[a_is_wide ? c * nb + r : r * nb + c] += sums[r * padded + c];
 }
 
 template <class T>

@@ -27,7 +27,7 @@ struct Pass {
   std::size_t stride = 0;              // columns there are, padded to what the epilogue takes
   const T* weights_x = nullptr;        // weights at x: read in the symmetric case for the transposed direction
   const T* weights_z = nullptr;
-  double least_exponent = 0;  // tiles with no exponent above it are left out
+  double least_exponent = 0;  // tiles with no exponent above it may be left out; tested here in rectangular passes only
   double* y = nullptr;        // laid out as the weights are, with `stride` columns
 
   std::size_t block = 1;  // columns of a block in the wide epilogue: what a register tile is wide, less in the last one
@@ -56,12 +56,13 @@ struct Scratch {
 
 inline constexpr std::size_t tile_entries = panel_rows * panel_rows;
 
-// Where the exponents of a task's tiles are kept (tile_store.hpp), in the order in which it visits them; none: they are not.
+// What is known of a task's tiles, in the order in which it visits them.
 template <class T>
-struct Shelf {
-  T* exponents = nullptr;        // [tile][48 × 48]
-  std::uint8_t* made = nullptr;  // [tile]
-  std::size_t tiles = 0;
+struct TaskTiles {
+  const std::uint64_t* survivors = nullptr;  // a bit a tile (surviving_tiles.hpp): the others are left out; null: all survive
+  T* kept = nullptr;                         // [tile][48 × 48] (tile_store.hpp); null: they are not
+  std::uint8_t* made = nullptr;              // [tile]
+  bool as_entries = false;                   // entries of this bandwidth are kept, not exponents
 };
 
 inline constexpr std::size_t chunk_panels = 4;  // column panels whose sums stay in cache while row panels pass by
@@ -78,7 +79,7 @@ struct TileKernels {
   Numbers few;              // the few bits that `tiles` takes points in; floats: none
   std::size_t narrow_most;  // widest pass of the narrow epilogue: 1, 4 or 8; it takes 1, 2, 3, 4 and 8 columns
   // All tiles of rows × columns; rows == columns means a diagonal block of a symmetric pass.
-  void (*tiles)(const Pass<T>& pass, PanelRange rows, PanelRange columns, Shelf<T> shelf, Scratch<T>& scratch);
+  void (*tiles)(const Pass<T>& pass, PanelRange rows, PanelRange columns, const TaskTiles<T>& task, Scratch<T>& scratch);
   // G += A^T B over `rows` rows; g is na × nb, row-major.
   void (*gram)(const T* a, std::size_t lda, std::size_t na, const T* b, std::size_t ldb, std::size_t nb, std::size_t rows,
                double* g, Scratch<T>& scratch);

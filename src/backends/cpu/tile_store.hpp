@@ -1,5 +1,5 @@
 // Exponents of tiles, kept from pass to pass: x_i.x_j does not depend on the pass, and on the bandwidth by a factor alone, which exp2 takes
-// with its first multiply-add. A tile is made by the first pass that needs it and read by all others; what there is no room for is made
+// with its first multiply-add. Where there is one bandwidth only, entries are kept instead, and exp2 is saved as well. A tile is made by the first pass that needs it and read by all others; what there is no room for is made
 // anew each time, by the same arithmetic: results are the same bits whatever is kept.
 //
 // One store serves the points that were used last: those of another packing take the memory over. A task's tiles lie together, in the order
@@ -25,17 +25,23 @@ namespace fd::cpu {
 // From this many columns on reading a tile back is clearly quicker than making it.
 inline constexpr std::size_t columns_worth_keeping = 24;
 
-template <class T>
-bool worth_keeping(const PackedPoints<T>& points) {
-  return points.coding.numbers == Numbers::floats && points.dimension >= columns_worth_keeping;
+// Entries are quicker still, whatever the columns, where they stay in the processor's cache.
+inline constexpr std::size_t rows_in_cache = 2048;
+
+enum class Keeping { nothing, exponents, entries };
+
+inline Keeping keeping(std::size_t rows, std::size_t columns, bool one_bandwidth) {
+  if (one_bandwidth && (columns >= columns_worth_keeping || rows <= rows_in_cache)) return Keeping::entries;
+  return columns >= columns_worth_keeping ? Keeping::exponents : Keeping::nothing;
 }
 
 // Whether tiles of low precision have no use: those of this many points are kept where memory is not scarce, and then cost the same. A rule that
 // does not look at the memory there is, for the bits of a result depend on it.
-inline bool kept_as_a_rule(std::size_t rows, std::size_t columns, std::size_t bytes_a_value) {
+inline bool kept_as_a_rule(std::size_t rows, std::size_t columns, std::size_t bytes_a_value, bool one_bandwidth) {
   constexpr double most_bytes = 4.3e9;
   const double n = static_cast<double>(rows);
-  return columns >= columns_worth_keeping && 0.5 * n * n * static_cast<double>(bytes_a_value) <= most_bytes;
+  return keeping(rows, columns, one_bandwidth) != Keeping::nothing &&
+         0.5 * n * n * static_cast<double>(bytes_a_value) <= most_bytes;
 }
 
 inline double bytes_of_all_tiles(std::size_t rows, std::size_t bytes_a_value) {
@@ -57,18 +63,23 @@ double reference_beta(const CpuPoints<T>& points, double beta) {
 template <class T>
 class TileStore {
  public:
-  explicit TileStore(std::size_t bytes) : most_(bytes / (tile_entries * sizeof(T) + 1)) {}
+  TileStore(std::size_t bytes, bool one_bandwidth)
+      : most_(bytes / (tile_entries * sizeof(T) + 1)), one_bandwidth_(one_bandwidth) {}
 
   void begin(const PackedPoints<T>& points, const Schedule& schedule) {
-    if (most_ == 0 || packing_ == points.packing) return;
+    keeping_ = points.coding.numbers == Numbers::floats && most_ > 0 ? keeping(points.rows, points.dimension, one_bandwidth_)
+                                                                     : Keeping::nothing;
+    if (keeping_ == Keeping::nothing) return;
+    if (packing_ == points.packing && (keeping_ == Keeping::exponents || multiple_ == points.multiple)) return;
     packing_ = points.packing;
+    multiple_ = points.multiple;
     first_.assign(1, 0);
     for (std::size_t index = 0; index < schedule.tasks(); ++index)
-      first_.push_back(first_.back() + tiles_of(schedule, schedule.task(index)));
+      first_.push_back(first_.back() + schedule.tiles_of(schedule.task(index)));
     const std::size_t tiles = std::min(most_, first_.back());
     made_.assign(tiles, 0);
     try {
-      exponents_.at_least(tiles * tile_entries);
+      values_.at_least(tiles * tile_entries);
     } catch (const Error&) {  // the memory was not there after all: nothing is kept
       most_ = 0;
       made_.clear();
@@ -78,26 +89,24 @@ class TileStore {
   void release() {
     packing_.reset();
     made_.clear();
-    exponents_ = {};
+    values_ = {};
   }
 
-  Shelf<T> shelf(std::size_t task) {
-    if (made_.empty() || first_[task + 1] > made_.size()) return {};
-    return {exponents_.data() + first_[task] * tile_entries, made_.data() + first_[task], first_[task + 1] - first_[task]};
+  void put(std::size_t task, TaskTiles<T>& tiles) {
+    if (keeping_ == Keeping::nothing || made_.empty() || first_[task + 1] > made_.size()) return;
+    tiles.kept = values_.data() + first_[task] * tile_entries;
+    tiles.made = made_.data() + first_[task];
+    tiles.as_entries = keeping_ == Keeping::entries;
   }
 
  private:
-  static std::size_t tiles_of(const Schedule& schedule, const Schedule::Task& task) {
-    if (task.second >= schedule.blocks()) return 0;
-    const PanelRange a = schedule.block(task.first), b = schedule.block(task.second);
-    const std::size_t rows = a.last - a.first, columns = b.last - b.first;
-    return task.first == task.second ? rows * (rows + 1) / 2 : rows * columns;
-  }
-
   std::size_t most_;  // tiles
+  bool one_bandwidth_;
+  Keeping keeping_ = Keeping::nothing;
   std::shared_ptr<const int> packing_;
+  double multiple_ = 0;             // of the entries
   std::vector<std::size_t> first_;  // [task]: its first tile
-  AlignedBuffer<T> exponents_;
+  AlignedBuffer<T> values_;
   std::vector<std::uint8_t> made_;
 };
 
