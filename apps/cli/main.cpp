@@ -11,6 +11,8 @@ constexpr const char* footer = R"(Examples:
   flashdiffusion report model.h5 -o report.html
   flashdiffusion info model.h5
   flashdiffusion transform model.h5 new.csv -o coordinates.npy
+  flashdiffusion decode model.h5 angles.csv --circular deg -o decoded.csv
+  flashdiffusion support points.npy --beta 8.75
   flashdiffusion reproduce t6 --quick
 
 FLASHDIFFUSION_THREADS sets the number of threads, FLASHDIFFUSION_ISA the instruction set.
@@ -26,6 +28,8 @@ int main(int argc, char** argv) {
                         {{"fit", "points in, diffusion map out: writes a model file", declare_fit},
                          {"transform", "diffusion coordinates of new points", declare_transform},
                          {"report", "one page that shows what a fit found", declare_report},
+                         {"decode", "what the modes say of anything measured on the same rows", declare_decode},
+                         {"support", "what a graph of nearest neighbours would keep of the kernel", declare_support},
                          {"info", "what is in a model or a file of points", declare_info},
                          {"estimate", "time, memory and passes of a fit, before running it", declare_estimate},
                          {"demo", "a complete fit on data it makes itself", declare_demo},

@@ -85,10 +85,12 @@ class Search {
     if (probe.outcome != "not converged") record(probe);
   }
 
-  // A solve at a bandwidth that was probed knows more than the probe did, and takes its place in what is decided on.
+  // A solve at a bandwidth that was probed knows more than the probe did, and takes its place in what is decided on: the place in the
+  // order of probes too, by which the dyadic selectors know which of them came before the wall.
   void record(const Probe& probe) {
-    std::erase_if(history_, [&](const Probe& earlier) { return earlier.beta == probe.beta; });
-    history_.push_back(probe);
+    const auto earlier = std::find_if(history_.begin(), history_.end(), [&](const Probe& p) { return p.beta == probe.beta; });
+    if (earlier == history_.end()) history_.push_back(probe);
+    else *earlier = probe;
     sweep_.push_back(probe);
     if (probe.outcome == "resolved") dimension_ = probe.d_hat;
   }

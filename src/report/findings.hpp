@@ -9,10 +9,10 @@
 #include <vector>
 
 #include <flashdiffusion/model.hpp>
+#include <flashdiffusion/support.hpp>
 
 #include "analysis/mode_count.hpp"
 #include "analysis/mode_support.hpp"
-#include "analysis/retained_mass.hpp"
 
 namespace fd {
 
@@ -25,7 +25,7 @@ struct Findings {
   bool chosen = false;                                          // the bandwidth, by the flow
   ModeCount keep;
   std::vector<ModeSupport> supports;
-  RetainedMassSample retained;
+  KernelSupport retained;
 };
 
 // Whether a mode lives on a few rows, where few is not most of what there is.
