@@ -10,8 +10,7 @@
 
 namespace fd::cli {
 
-void BandwidthArguments::declare(CLI::App& app) {
-  const char* group = "Bandwidth of exp(-beta |x-y|^2), at most one; without any the data choose";
+void BandwidthArguments::declare(CLI::App& app, const char* group) {
   app.add_option("--beta", beta, "beta itself")->check(real_number)->type_name("B")->group(group);
   app.add_option("--sigma", sigma, "beta = 1 / (2 S^2)")->check(real_number)->type_name("S")->group(group);
   app.add_option("--gamma", gamma, "beta = G, as in scikit-learn")->check(real_number)->type_name("G")->group(group);

@@ -7,7 +7,6 @@
 #include <flashdiffusion/fit.hpp>
 
 #include "cli/page_file.hpp"
-#include "cli/progress_display.hpp"
 #include "cli/provenance.hpp"
 #include "cli/summary.hpp"
 #include "cli/verb.hpp"
@@ -15,6 +14,7 @@
 #include "common/exit_status.hpp"
 #include "common/interrupt.hpp"
 #include "common/made_points.hpp"
+#include "common/progress_display.hpp"
 #include "io/atomic_file.hpp"
 #include "io/open_points.hpp"
 #include "io/write_table.hpp"

@@ -20,7 +20,7 @@ struct BandwidthArguments {
   std::optional<double> beta, sigma, gamma, epsilon;
   std::string convention;  // what epsilon means: pydiffmap, datafold, mdanalysis
 
-  void declare(CLI::App& app);
+  void declare(CLI::App& app, const char* group = "Bandwidth of exp(-beta |x-y|^2), at most one; without any the data choose");
   std::optional<double> value() const;  // beta; nothing where the flow is to choose
   std::string origin() const;           // e.g. "given by --sigma 0.5"; empty where the flow is to choose
 };

@@ -13,7 +13,7 @@
 
 #include <flashdiffusion/options.hpp>
 
-#include "cli/progress_display.hpp"
+#include "common/progress_display.hpp"
 
 namespace fd::cli {
 

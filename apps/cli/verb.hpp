@@ -8,6 +8,8 @@ namespace fd::cli {
 Action declare_fit(CLI::App& app, const std::vector<std::string>& command);
 Action declare_transform(CLI::App& app, const std::vector<std::string>& command);
 Action declare_report(CLI::App& app, const std::vector<std::string>& command);
+Action declare_decode(CLI::App& app, const std::vector<std::string>& command);
+Action declare_support(CLI::App& app, const std::vector<std::string>& command);
 Action declare_info(CLI::App& app, const std::vector<std::string>& command);
 Action declare_estimate(CLI::App& app, const std::vector<std::string>& command);
 Action declare_demo(CLI::App& app, const std::vector<std::string>& command);

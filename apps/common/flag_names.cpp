@@ -17,6 +17,7 @@ constexpr struct {
     {"beta_max", "--beta-max"},   {"components", "--components"}, {"trim", "--trim"},
     {"seed", "--seed"},           {"header", "--header"},  // of fd::ReadOptions, as are the next two
     {"names", "--names"},         {"missing", "--missing"},       {"points", "--points"},  // of fd::Model
+    {"ridge", "--ridge"},         {"folds", "--folds"},                                    // of fd::DecodeOptions
 };
 
 }  // namespace

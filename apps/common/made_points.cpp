@@ -1,5 +1,6 @@
 #include "common/made_points.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -7,16 +8,34 @@
 
 namespace fd::cli {
 
+namespace {
+
+constexpr double radius[torus_circles] = {1.00, 1.08, 1.17, 1.27, 1.38, 1.50};
+
+double on_circle(std::size_t row, std::size_t column, std::uint64_t seed) {
+  const std::size_t circle = column / 2 % torus_circles;
+  const double angle = torus_angle(row, circle, seed);
+  return radius[circle] * (column % 2 == 0 ? std::cos(angle) : std::sin(angle));
+}
+
+}  // namespace
+
+double torus_angle(std::size_t row, std::size_t circle, std::uint64_t seed) {
+  return 2 * std::numbers::pi * Random(seed, circle).uniform(row);
+}
+
 Table torus(std::size_t rows, std::size_t dimension) {
-  constexpr double radius[6] = {1.00, 1.08, 1.17, 1.27, 1.38, 1.50};
   const double spread = std::sqrt(12.0 / static_cast<double>(dimension));
   Table points(rows, dimension, true);
   for (std::size_t i = 0; i < rows; ++i)
-    for (std::size_t c = 0; c < dimension; ++c) {
-      const std::size_t circle = c / 2 % 6;
-      const double angle = 2 * std::numbers::pi * Random(42, circle).uniform(i);
-      points.set(i, c, spread * radius[circle] * (c % 2 == 0 ? std::cos(angle) : std::sin(angle)));
-    }
+    for (std::size_t c = 0; c < dimension; ++c) points.set(i, c, spread * on_circle(i, c, 42));
+  return points;
+}
+
+Table padded_torus(std::size_t rows, std::size_t columns, std::uint64_t seed) {
+  Table points(rows, columns, true);
+  for (std::size_t i = 0; i < rows; ++i)
+    for (std::size_t c = 0; c < std::min(columns, 2 * torus_circles); ++c) points.set(i, c, on_circle(i, c, seed));
   return points;
 }
 

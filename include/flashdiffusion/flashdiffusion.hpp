@@ -1,6 +1,7 @@
 // FlashDiffusion: exact dense diffusion maps without the N × N kernel. This header is all a user includes.
 #pragma once
 
+#include <flashdiffusion/decode.hpp>
 #include <flashdiffusion/error.hpp>
 #include <flashdiffusion/estimate.hpp>
 #include <flashdiffusion/fit.hpp>
@@ -12,4 +13,5 @@
 #include <flashdiffusion/precision.hpp>
 #include <flashdiffusion/read_points.hpp>
 #include <flashdiffusion/report.hpp>
+#include <flashdiffusion/support.hpp>
 #include <flashdiffusion/version.hpp>

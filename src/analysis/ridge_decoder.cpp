@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <string>
 
-#include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
 
 #include <flashdiffusion/error.hpp>
 
@@ -26,18 +27,51 @@ void check_period(double period) {
 
 }  // namespace
 
+RidgePath::RidgePath(const RidgeMoments& moments) {
+  const Eigen::MatrixXd gram = moments.gram(), cross = moments.cross();
+  mean_.feature_mean_ = moments.feature_mean();
+  mean_.target_mean_ = moments.target_mean();
+  mean_.weights_ = Eigen::MatrixXd::Zero(gram.rows(), cross.cols());
+  if (!gram.allFinite() || !cross.allFinite()) {  // a NaN anywhere is one everywhere
+    values_ = Eigen::VectorXd::Constant(gram.rows(), std::numeric_limits<double>::quiet_NaN());
+    vectors_ = Eigen::MatrixXd::Identity(gram.rows(), gram.rows());
+    mixed_ = Eigen::MatrixXd::Constant(gram.rows(), cross.cols(), std::numeric_limits<double>::quiet_NaN());
+    return;
+  }
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(gram);
+  values_ = solver.eigenvalues();
+  vectors_ = solver.eigenvectors();
+  mixed_ = vectors_.transpose() * cross;
+}
+
+RidgeDecoder RidgePath::decoder(double ridge) const {
+  if (!(ridge >= 0 && std::isfinite(ridge)))
+    throw Error(Failure::misuse, "a ridge of " + std::to_string(ridge), "a finite number of zero or more; 1e-8 is usual");
+  const double largest = values_.maxCoeff(), rho = ridge * values_.sum() / static_cast<double>(values_.size());
+  // Directions in which the features do not vary but by rounding have no weight.
+  const double negligible = static_cast<double>(values_.size()) * std::numeric_limits<double>::epsilon() * largest;
+  Eigen::VectorXd inverse(values_.size());
+  for (Index j = 0; j < values_.size(); ++j) {
+    const double value = values_(j) + rho;
+    inverse(j) = std::isnan(value) || value > negligible ? 1 / value : 0;
+  }
+  RidgeDecoder result = mean_;
+  result.weights_ = vectors_ * (inverse.asDiagonal() * mixed_);
+  return result;
+}
+
+double RidgePath::condition() const {
+  const double smallest = values_.minCoeff();  // NaN is passed on
+  if (smallest <= 0) return std::numeric_limits<double>::infinity();
+  return values_.maxCoeff() / smallest;
+}
+
 RidgeDecoder::RidgeDecoder(const Eigen::MatrixXd& features, const Eigen::MatrixXd& targets, double ridge) {
   if (features.rows() != targets.rows() || features.rows() == 0 || features.cols() == 0)
     shapes_differ("features and targets", features, targets);
-  if (!(ridge >= 0 && std::isfinite(ridge)))
-    throw Error(Failure::misuse, "a ridge of " + std::to_string(ridge), "a finite number of zero or more; 1e-8 is usual");
-  feature_mean_ = features.colwise().mean();
-  target_mean_ = targets.colwise().mean();
-  const Eigen::MatrixXd centred = features.rowwise() - feature_mean_;
-  Eigen::MatrixXd gram = centred.transpose() * centred;
-  gram.diagonal().array() += ridge * gram.trace() / static_cast<double>(features.cols());
-  // F_c^T Y_c = F_c^T Y, for the columns of F_c sum to zero. Where G is zero Eigen's factorisation gives weights of zero: the mean.
-  weights_ = gram.ldlt().solve(centred.transpose() * targets);
+  RidgeMoments moments(features.colwise().mean(), targets.colwise().mean());
+  moments.add(features, targets);
+  *this = RidgePath(moments).decoder(ridge);
 }
 
 Eigen::MatrixXd RidgeDecoder::predict(const Eigen::MatrixXd& features) const {

@@ -12,6 +12,8 @@
 
 #include <Eigen/Core>
 
+#include "analysis/ridge_moments.hpp"
+
 namespace fd {
 
 class RidgeDecoder {
@@ -23,10 +25,28 @@ class RidgeDecoder {
   RidgeDecoder(const Eigen::MatrixXd& features, const Eigen::MatrixXd& targets, double ridge = usual_ridge);
 
   Eigen::MatrixXd predict(const Eigen::MatrixXd& features) const;
+  // Of each target, summed over the rows of the moments (of as many features): the squares of what it misses.
+  Eigen::RowVectorXd missed(const RidgeMoments& moments) const { return moments.missed(feature_mean_, target_mean_, weights_); }
 
  private:
+  friend class RidgePath;
+  RidgeDecoder() = default;
   Eigen::RowVectorXd feature_mean_, target_mean_;
   Eigen::MatrixXd weights_;  // m × targets
+};
+
+// The decoders of the same rows for every penalty, from one eigen-decomposition G = U diag(g) U^T: W = U diag(1 / (g + rho)) U^T F_c^T Y_c.
+class RidgePath {
+ public:
+  explicit RidgePath(const RidgeMoments& moments);
+
+  RidgeDecoder decoder(double ridge) const;  // Error(misuse) where `ridge` is not a finite number of zero or more
+  double condition() const;  // of G: the largest eigenvalue over the smallest; infinite where that is not above zero
+
+ private:
+  RidgeDecoder mean_;  // weights of zero
+  Eigen::VectorXd values_;
+  Eigen::MatrixXd vectors_, mixed_;  // U, U^T F_c^T Y_c
 };
 
 // Angles, a column each, as points of the unit circle: columns cos, sin of the first, cos, sin of the second, ...

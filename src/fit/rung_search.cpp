@@ -31,16 +31,18 @@ bool RungSearch::admissible_at(double beta) const {
   return true;  // between probes that are
 }
 
-// A solve at a bandwidth that was probed knows more than the probe did, and takes its place in what is decided on.
+// A solve at a bandwidth that was probed knows more than the probe did, and takes its place in what is decided on: the place in the order of
+// probes too, by which the dyadic selectors know which of them came before the wall.
 void RungSearch::record(const Probe& probe) {
-  for (std::size_t i = 0; i < history_.probes.size(); ++i)
-    if (history_.probes[i].beta == probe.beta) {
-      history_.probes.erase(history_.probes.begin() + static_cast<std::ptrdiff_t>(i));
-      history_.groups.erase(history_.groups.begin() + static_cast<std::ptrdiff_t>(i));
-      break;
-    }
-  history_.probes.push_back(probe);
-  history_.groups.push_back(rung_.groups());
+  auto& [probes, groups] = history_;
+  const auto earlier = std::find_if(probes.begin(), probes.end(), [&](const Probe& p) { return p.beta == probe.beta; });
+  if (earlier == probes.end()) {
+    probes.push_back(probe);
+    groups.push_back(rung_.groups());
+  } else {
+    groups[static_cast<std::size_t>(earlier - probes.begin())] = rung_.groups();
+    *earlier = probe;
+  }
   sweep_.push_back(probe);
   if (probe.outcome == "resolved") dimension_ = probe.d_hat;
   if (probe.outcome == "wall") admit(rung_.groups());
@@ -156,14 +158,18 @@ RungSearch::Found RungSearch::search_with_groups_aside(const Step& kept) {
   return found;
 }
 
-// Half of the last eigenvalue that was asked for: rows below it are resolved.
-double RungSearch::resolving_return() const {
-  const std::vector<double>& values = history_.probes.back().eigenvalues;
-  return std::clamp(values.empty() ? 0.0 : 0.5 * values.back(), 1.0 / 64, rather_stays);
+// Half of the last eigenvalue that was asked for, at or nearest to beta: rows below it are resolved.
+double RungSearch::resolving_return(double beta) const {
+  double distance = std::numeric_limits<double>::infinity(), least = 0;
+  for (const Probe& probe : history_.probes) {
+    const double from = std::abs(std::log(probe.beta / beta));
+    if (!probe.eigenvalues.empty() && from < distance) distance = from, least = probe.eigenvalues.back();
+  }
+  return std::clamp(0.5 * least, 1.0 / 64, rather_stays);
 }
 
 void RungSearch::return_resolved_rows(const Found& found) {
-  most_return_ = resolving_return();
+  most_return_ = resolving_return(found.step.beta);
   if (!last_) return;  // the next rung sees
   const auto returns = [&](std::size_t i) { return solution_->d[i] == 0 && solution_->stays[i] <= most_return_; };
   std::size_t row = 0;
@@ -232,7 +238,7 @@ bool RungSearch::holds(double beta, double most_return) {
     if (!observe(beta)) {
       if (most_return_ == 0 || !may_set_aside() || rung_.most_rows_aside() == 0) return false;
       // rows that smaller samples did not hold may be all that is wrong
-      rung_.set_aside_above(most_return_ = most_return_ < 1 ? 0 : resolving_return());
+      rung_.set_aside_above(most_return_ = most_return_ < 1 ? 0 : resolving_return(beta));
     } else if (!rung_.sets_rows_aside() || !rung_.keep_groups()) {
       return true;
     }

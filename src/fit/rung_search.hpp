@@ -55,7 +55,7 @@ class RungSearch {
   Found search();
   Found search_with_rows_aside(const Step& all);
   Found search_with_groups_aside(const Step& kept);
-  double resolving_return() const;
+  double resolving_return(double beta) const;
   void return_resolved_rows(const Found& found);
 
   struct Observed {

@@ -67,26 +67,8 @@ std::vector<std::size_t> nested_sample(std::size_t total, std::size_t n, std::ui
   return sample;
 }
 
-// Least squares of y = log beta on x = log n; the standard error is sqrt(residual / (m - 2) / sum (x - mean)^2).
 Exponent fit_exponent(const Optima& optima) {
-  const double m = static_cast<double>(optima.size());
-  double x_mean = 0, y_mean = 0;
-  for (const auto& [n, beta] : optima) x_mean += std::log(static_cast<double>(n)) / m, y_mean += std::log(beta) / m;
-  double xx = 0, xy = 0;
-  for (const auto& [n, beta] : optima) {
-    const double x = std::log(static_cast<double>(n)) - x_mean;
-    xx += x * x;
-    xy += x * (std::log(beta) - y_mean);
-  }
-  if (optima.size() < 2 || !(xx > 0)) return {nan, nan};
-  const double slope = xy / xx;
-  if (optima.size() < 3) return {slope, nan};
-  double residual = 0;
-  for (const auto& [n, beta] : optima) {
-    const double miss = std::log(beta) - y_mean - slope * (std::log(static_cast<double>(n)) - x_mean);
-    residual += miss * miss;
-  }
-  return {slope, std::sqrt(residual / (m - 2) / xx)};
+  return power_law(std::vector<std::pair<double, double>>(optima.begin(), optima.end()));
 }
 
 bool rungs_agree(const Optima& optima) {

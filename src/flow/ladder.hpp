@@ -11,6 +11,8 @@
 
 #include <flashdiffusion/precision.hpp>
 
+#include "base/power_law.hpp"
+
 namespace fd {
 
 struct Rung {
@@ -28,11 +30,7 @@ std::vector<std::size_t> nested_sample(std::size_t total, std::size_t n, std::ui
 
 using Optima = std::vector<std::pair<std::size_t, double>>;  // (n, accepted beta), n ascending
 
-struct Exponent {
-  double value;        // d log beta / d log n; NaN for fewer than two rungs
-  double uncertainty;  // its standard error; NaN for fewer than three
-};
-Exponent fit_exponent(const Optima& optima);
+Exponent fit_exponent(const Optima& optima);  // d log beta / d log n
 
 // Whether the optima tell one trend: between neighbouring rungs beta falls by no more than the noise of its choice, and no two of these
 // exponents are further apart than Singer's rule for one and for a great many dimensions.

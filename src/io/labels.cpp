@@ -41,7 +41,9 @@ Error wrong_length(const std::string& path, std::size_t found, std::size_t rows)
 }
 
 std::vector<Labels> numbers_from(const std::string& path, std::size_t rows) {
-  const auto source = open_points({path});
+  ReadOptions options;
+  options.vectors = true;
+  const auto source = open_points({path}, options);
   if (source->rows() != rows) throw wrong_length(path, source->rows(), rows);
   std::vector<Labels> labels(source->dimension());
   in_pieces(*source, [&](std::size_t, std::size_t count, const double* values) {
@@ -98,7 +100,8 @@ std::vector<std::size_t> places_by_name(const std::vector<Line>& lines, const st
   return places;
 }
 
-Labels column_of(const std::vector<Line>& lines, std::size_t column, const std::vector<std::size_t>& places) {
+// `clusters`: few different whole numbers are words.
+Labels column_of(const std::vector<Line>& lines, std::size_t column, const std::vector<std::size_t>& places, bool clusters) {
   Labels labels;
   NumberReader read(false);
   std::set<double> distinct;
@@ -112,7 +115,7 @@ Labels column_of(const std::vector<Line>& lines, std::size_t column, const std::
     whole = whole && *value == std::floor(*value);
     if (distinct.size() <= most_clusters) distinct.insert(*value);
   }
-  if (numeric && whole && !distinct.empty() && distinct.size() <= most_clusters) numeric = false;
+  if (clusters && numeric && whole && !distinct.empty() && distinct.size() <= most_clusters) numeric = false;
   if (!numeric) {
     labels.numbers.clear();
     for (const Line& line : lines) labels.words.push_back(missing_word(line[column]) ? std::string() : line[column]);
@@ -126,9 +129,8 @@ Labels column_of(const std::vector<Line>& lines, std::size_t column, const std::
   return labels;
 }
 
-}  // namespace
-
-std::vector<Labels> read_labels(const std::string& path, std::size_t rows, const std::vector<std::string>& names) {
+std::vector<Labels> read_columns(const std::string& path, std::size_t rows, const std::vector<std::string>& names,
+                                 bool clusters) {
   if (binary(path)) return numbers_from(path, rows);
   std::vector<Line> lines = lines_of(path);
   Line heads;
@@ -140,10 +142,28 @@ std::vector<Labels> read_labels(const std::string& path, std::size_t rows, const
   const std::vector<std::size_t> places = places_by_name(lines, names);
   std::vector<Labels> labels;
   for (std::size_t column = places.empty() ? 0 : 1; column < lines[0].size(); ++column) {
-    labels.push_back(column_of(lines, column, places));
+    labels.push_back(column_of(lines, column, places, clusters));
     labels.back().name = !heads.empty() && !heads[column].empty() ? heads[column] : fmt::format("column {}", column + 1);
   }
   return labels;
+}
+
+}  // namespace
+
+std::vector<Labels> read_labels(const std::string& path, std::size_t rows, const std::vector<std::string>& names) {
+  return read_columns(path, rows, names, true);
+}
+
+std::vector<Labels> read_numbers(const std::string& path, std::size_t rows, const std::vector<std::string>& names) {
+  std::vector<Labels> columns = read_columns(path, rows, names, false);
+  NumberReader read(false);
+  for (const Labels& column : columns)
+    for (std::size_t i = 0; i < column.words.size(); ++i)
+      if (!column.words[i].empty() && !read(column.words[i]))
+        throw Error(Failure::input,
+                    fmt::format("{}, {}: \"{}\" of row {} is not a number", path, column.name, column.words[i], i + 1),
+                    "give numbers, with NA or an empty cell where there is none");
+  return columns;
 }
 
 }  // namespace fd

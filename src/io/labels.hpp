@@ -17,4 +17,7 @@ namespace fd {
 // `names`: of the rows, or none. Throws Error(input / io) that names the file and the line.
 std::vector<Labels> read_labels(const std::string& path, std::size_t rows, const std::vector<std::string>& names);
 
+// The same where every column must be numbers: whole ones stay numbers, a cell that is neither a number nor missing is an Error(input).
+std::vector<Labels> read_numbers(const std::string& path, std::size_t rows, const std::vector<std::string>& names);
+
 }  // namespace fd

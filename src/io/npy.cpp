@@ -16,11 +16,12 @@ constexpr std::size_t piece_bytes = std::size_t{1} << 20;
 
 class NpySource final : public PointSource {
  public:
-  explicit NpySource(std::unique_ptr<Bytes> bytes) : bytes_(std::move(bytes)) {
-    const NpyHeader header = read_npy_header(*bytes_);
+  NpySource(std::unique_ptr<Bytes> bytes, bool vectors) : bytes_(std::move(bytes)) {
+    NpyHeader header = read_npy_header(*bytes_);
     const std::string& file = bytes_->name();
     type_ = element_type(header.descriptor, file);
     check_npy_size(header, bytes_->size(), file);
+    if (vectors && header.shape.size() == 1) header.shape.push_back(1);
     if (header.shape.size() != 2) throw not_a_table(file, header.shape);
     rows_ = header.shape[0];
     dimension_ = header.shape[1];
@@ -80,6 +81,8 @@ void check_npy_size(const NpyHeader& header, std::uint64_t bytes, const std::str
                                : "write the file again with np.save, one array a file");
 }
 
-std::unique_ptr<PointSource> open_npy(std::unique_ptr<Bytes> bytes) { return std::make_unique<NpySource>(std::move(bytes)); }
+std::unique_ptr<PointSource> open_npy(std::unique_ptr<Bytes> bytes, bool vectors) {
+  return std::make_unique<NpySource>(std::move(bytes), vectors);
+}
 
 }  // namespace fd

@@ -12,7 +12,7 @@
 namespace fd {
 
 // Throws Error(input) where the header is damaged, lies about the size, or does not describe a table of numbers.
-std::unique_ptr<PointSource> open_npy(std::unique_ptr<Bytes> bytes);
+std::unique_ptr<PointSource> open_npy(std::unique_ptr<Bytes> bytes, bool vectors = false);  // `vectors`: as in ReadOptions
 
 // Throws Error(input) where an array of `bytes`, header included, is not as long as its header says.
 void check_npy_size(const NpyHeader& header, std::uint64_t bytes, const std::string& file);

@@ -4,12 +4,16 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <flashdiffusion/points.hpp>
 
 namespace fd {
 
 // `name` may be empty where the archive holds a single array; otherwise the error lists names and shapes.
-std::unique_ptr<PointSource> open_npz(const std::string& path, const std::string& name);
+std::unique_ptr<PointSource> open_npz(const std::string& path, const std::string& name, bool vectors = false);
+
+// Of the arrays in the archive, in its order.
+std::vector<std::string> npz_names(const std::string& path);
 
 }  // namespace fd

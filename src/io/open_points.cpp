@@ -41,12 +41,16 @@ const std::array<Format, 4> formats = {{
      {".npy"},
      "\x93NUMPY",
      false,
-     [](const std::string& path, const std::string&, const ReadOptions&) { return open_npy(std::make_unique<FileBytes>(path)); }},
+     [](const std::string& path, const std::string&, const ReadOptions& options) {
+       return open_npy(std::make_unique<FileBytes>(path), options.vectors);
+     }},
     {"NumPy archive",
      {".npz"},
      "PK\x03\x04",
      true,
-     [](const std::string& path, const std::string& part, const ReadOptions&) { return open_npz(path, part); }},
+     [](const std::string& path, const std::string& part, const ReadOptions& options) {
+       return open_npz(path, part, options.vectors);
+     }},
     {"HDF5",
      {".h5", ".hdf5", ".h5ad"},
      "\x89HDF\r\n\x1a\n",

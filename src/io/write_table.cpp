@@ -49,12 +49,16 @@ std::string quoted(const std::string& name, char separator) {
   return out + '"';
 }
 
-void write_text(const Table& table, const std::vector<std::string>& names, bool header, char separator, const Sink& sink) {
+// `headings`: nothing, where there is no header.
+void write_text(const Table& table, const std::vector<std::string>& names, const TableHeadings* headings, char separator,
+                const Sink& sink) {
   std::string text;
-  if (header) {
+  if (headings != nullptr) {
     if (!names.empty()) text += std::string("name") + separator;
-    for (std::size_t column = 0; column < table.columns(); ++column)
-      fmt::format_to(std::back_inserter(text), "{}dc{}", column > 0 ? std::string(1, separator) : "", column + 1);
+    for (std::size_t column = 0; column < table.columns(); ++column) {
+      if (column > 0) text += separator;
+      text += column < headings->columns.size() ? quoted(headings->columns[column], separator) : fmt::format("dc{}", column + 1);
+    }
     text += '\n';
   }
   table.visit([&](const auto& values) {
@@ -74,10 +78,10 @@ void write_text(const Table& table, const std::vector<std::string>& names, bool 
   sink(text);
 }
 
-void write_hdf5(const Table& table, const std::vector<std::string>& names, const std::string& temporary,
-                const std::string& path) {
+void write_hdf5(const Table& table, const std::vector<std::string>& names, const std::string& dataset,
+                const std::string& temporary, const std::string& path) {
   Hdf5Writer out(temporary, path, table.rows() * table.columns() * (table.wide() ? 8 : 4));
-  table.visit([&](const auto& values) { out.array("/coordinates", {table.rows(), table.columns()}, values.data()); });
+  table.visit([&](const auto& values) { out.array("/" + dataset, {table.rows(), table.columns()}, values.data()); });
   if (!names.empty()) out.text("/names", names);
   out.close();
 }
@@ -99,18 +103,19 @@ void check_table_name(const std::string& path) {
     if (suffix == known) return;
   throw Error(Failure::misuse,
               suffix.empty() ? fmt::format("{}: a name without a suffix does not say which format is wanted", path)
-                             : fmt::format("{}: coordinates are not written as {}", path, suffix),
+                             : fmt::format("{}: tables are not written as {}", path, suffix),
               "name a file that ends in .csv, .tsv, .txt, .npy or .h5");
 }
 
-void write_table(const Table& table, const std::string& path, const std::vector<std::string>& names) {
+void write_table(const Table& table, const std::string& path, const std::vector<std::string>& names,
+                 const TableHeadings& headings) {
   check_table_name(path);
   if (!names.empty() && names.size() != table.rows())
     throw Error(Failure::misuse, fmt::format("{} names for {} rows", names.size(), table.rows()));
   const std::string suffix = suffix_of(path);
   AtomicFile file(path);
   if (is_hdf5_suffix(suffix)) {
-    write_hdf5(table, names, file.temporary(), path);
+    write_hdf5(table, names, headings.dataset, file.temporary(), path);
     return file.commit();
   }
   OutputFile output(file.temporary(), path);
@@ -119,16 +124,17 @@ void write_table(const Table& table, const std::string& path, const std::vector<
     reserve_space(file.temporary(), path, table.rows() * table.columns() * (table.wide() ? 8 : 4) + 256);
     write_binary(table, output);
   } else if (suffix == ".txt") {
-    write_text(table, {}, false, ' ', sink);
+    write_text(table, {}, nullptr, ' ', sink);
   } else {
-    write_text(table, names, true, suffix == ".csv" ? ',' : '\t', sink);
+    write_text(table, names, &headings, suffix == ".csv" ? ',' : '\t', sink);
   }
   output.close();
   file.commit();
 }
 
-void write_csv(const Table& table, const std::vector<std::string>& names, const std::function<void(std::string_view)>& sink) {
-  write_text(table, names, true, ',', sink);
+void write_csv(const Table& table, const std::vector<std::string>& names, const std::function<void(std::string_view)>& sink,
+               const TableHeadings& headings) {
+  write_text(table, names, &headings, ',', sink);
 }
 
 }  // namespace fd

@@ -75,7 +75,10 @@ Json aside_table(const Model& model) {
 Json retained_table(const Findings& found) {
   Json masses = Json::array();
   for (const RetainedMass& mass : found.retained.masses)
-    masses.push_back({{"neighbours", mass.neighbours}, {"mean", mass.mean}, {"lowest", mass.lowest}, {"highest", mass.highest}});
+    masses.push_back({{"neighbours", mass.neighbours},
+                      {"mean", mass.share.mean},
+                      {"lowest", mass.share.lowest},
+                      {"highest", mass.share.highest}});
   return {{"rows", found.retained.rows.size()}, {"masses", masses}, {"reading", reading_of_retained_mass(found)}};
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/sampled_support.hpp"
 #include "base/worst.hpp"
 
 namespace fd {
@@ -75,7 +76,7 @@ Findings find(const Model& model) {
   std::vector<std::size_t> fitted;
   for (std::size_t i = 0; i < model.d.size(); ++i)
     if (model.d[i] > 0) fitted.push_back(i);
-  found.retained = retained_mass(model.points, fitted, model.beta, {15, 64, 1024});
+  found.retained = sampled_support(model.points, fitted, model.beta, {15, 64, 1024});
   return found;
 }
 
@@ -157,7 +158,7 @@ std::string reading_of_retained_mass(const Findings& found) {
                         i == 0                  ? ""
                         : i + 1 < masses.size() ? ","
                                                 : " and",
-                        percent(masses[i].mean), masses[i].neighbours);
+                        percent(masses[i].share.mean), masses[i].neighbours);
   return text + fmt::format(
                     " of its kernel mass: that is what a graph of k neighbours would keep. Measured on {}; bars are means, lines "
                     "the middle nine tenths.",

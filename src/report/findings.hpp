@@ -10,10 +10,10 @@
 
 #include <flashdiffusion/model.hpp>
 #include <flashdiffusion/report.hpp>
+#include <flashdiffusion/support.hpp>
 
 #include "analysis/mode_count.hpp"
 #include "analysis/mode_support.hpp"
-#include "analysis/retained_mass.hpp"
 
 namespace fd {
 
@@ -26,7 +26,7 @@ struct Findings {
   bool chosen = false;                                          // the bandwidth, by the flow
   ModeCount keep;
   std::vector<ModeSupport> supports;
-  RetainedMassSample retained;
+  KernelSupport retained;
 };
 
 // Whether a mode lives on a few rows, where few is not most of what there is.

@@ -38,6 +38,9 @@ INSPECTORS = re.compile(r"apps/(bench/[^/]*|cli/selftest\.cpp|common/backends\.c
 INSPECTED = {"device", "kernel", "operator", "solver"}
 YARDSTICK, MEASURED = "apps/bench/machine_limit.cpp", "cpu"
 
+# All that the program sees of the experiments.
+DOOR = ("apps/cli/main.cpp", "apps/reproduce/verb.hpp")
+
 # `#include` and the name that a Highway file gives itself to be included again for each instruction set.
 INCLUDE = re.compile(r'^\s*#\s*(?:include|define\s+HWY_TARGET_INCLUDE)\s*[<"]([^>"]+)[>"]')
 
@@ -71,6 +74,8 @@ def refusal(includer, target):
     registry = includer.as_posix() == "src/backends/registry.cpp"
     if other_concrete is not None and other_concrete != concrete and not registry:
         return f"only src/backends/registry.cpp may name the back-end '{other_concrete}'"
+    if (includer.as_posix(), target.as_posix()) == DOOR:
+        return None
     if layer == other == "apps" and target.parts[1] not in (includer.parts[1], "common"):
         return f"apps/{includer.parts[1]} may include apps/common, not apps/{target.parts[1]}"
     allowed = SEES[layer] | {layer, "public"}
@@ -124,6 +129,9 @@ def self_test():
         "apps/cli/info.cpp": '#include "io/npy.hpp"\n',
         "apps/cli/selftest.cpp": '#include "device/backend.hpp"\n#include "common/console.hpp"\n',
         "apps/common/console.hpp": "#include <string>\n",
+        "apps/cli/main.cpp": '#include "reproduce/verb.hpp"\n',
+        "apps/reproduce/verb.hpp": '#include "common/console.hpp"\n',
+        "apps/reproduce/t6.cpp": '#include "common/console.hpp"\n#include "reproduce/verb.hpp"\n',
         "apps/bench/xgemm.cpp": '#include "device/backend.hpp"\n#include "common/console.hpp"\n',
         "apps/bench/machine_limit.cpp": '#include "backends/cpu/cpu.hpp"\n',
         "python/src/fit.cpp": "#include <flashdiffusion/model.hpp>\n",
@@ -143,6 +151,10 @@ def self_test():
         "a benchmark names a back-end": ("apps/bench/xgemm.cpp", '#include "backends/cpu/cpu.hpp"\n'),
         "the yardstick names another back-end": ("apps/bench/machine_limit.cpp", '#include "backends/reference/naive.hpp"\n'),
         "one program includes another": ("apps/bench/fit.cpp", '#include "cli/info.cpp"\n'),
+        "a verb includes an experiment": ("apps/cli/info.cpp", '#include "reproduce/verb.hpp"\n'),
+        "the program reaches past the verb": ("apps/cli/main.cpp", '#include "reproduce/t6.cpp"\n'),
+        "an experiment includes a verb": ("apps/reproduce/t6.cpp", '#include "cli/info.cpp"\n'),
+        "an experiment reaches into the solver": ("apps/reproduce/t6.cpp", '#include "solver/lanczos.hpp"\n'),
         "what programs share includes one of them": ("apps/common/console.hpp", '#include "cli/info.cpp"\n'),
         "a binding reaches past the public API": ("python/src/fit.cpp", '#include "base/view.hpp"\n'),
         "a Highway file that includes another layer": ("src/backends/cpu/x.cpp", '#define HWY_TARGET_INCLUDE "fit/fit.cpp"\n'),

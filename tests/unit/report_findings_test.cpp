@@ -8,7 +8,7 @@
 
 #include "analysis/mode_count.hpp"
 #include "analysis/mode_support.hpp"
-#include "analysis/retained_mass.hpp"
+#include "analysis/sampled_support.hpp"
 #include "base/random.hpp"
 #include "base/sample.hpp"
 #include "report/findings.hpp"
@@ -47,7 +47,7 @@ TEST(RetainedMass, IsTheShareOfTheLargestEntriesOfARow) {
   for (const bool wide : {false, true})
     for (const std::size_t dimension : {1u, 3u, 11u}) {
       const Table points = normal_points(n, dimension, wide);
-      const RetainedMassSample found = retained_mass(points, all_rows(n), beta, {1, 5, 60, 500}, 1000);
+      const KernelSupport found = sampled_support(points, all_rows(n), beta, {1, 5, 60, 500}, 1000);
       ASSERT_EQ(found.rows.size(), n);
       for (std::size_t kind = 0; kind < 4; ++kind) {
         const std::size_t k = std::min<std::size_t>(found.masses[kind].neighbours, n);
@@ -64,13 +64,12 @@ TEST(RetainedMass, IsTheShareOfTheLargestEntriesOfARow) {
           for (std::size_t j = 0; j < n; ++j) (j < k ? kept : all) += row[j];
           mean += kept / (kept + all) / static_cast<double>(n);
         }
-        // a squared distance of at most 100 in float, beta times its rounding in the exponent
-        EXPECT_NEAR(found.masses[kind].mean, mean, wide ? 1e-13 : 100 * beta * 6e-8 * 8);
-        EXPECT_LE(found.masses[kind].lowest, found.masses[kind].mean);
-        EXPECT_GE(found.masses[kind].highest, found.masses[kind].mean);
+        EXPECT_NEAR(found.masses[kind].share.mean, mean, 1e-13);  // in double, whatever the points are kept in
+        EXPECT_LE(found.masses[kind].share.lowest, found.masses[kind].share.mean);
+        EXPECT_GE(found.masses[kind].share.highest, found.masses[kind].share.mean);
       }
-      EXPECT_EQ(found.masses[2].mean, 1);
-      EXPECT_EQ(found.masses[3].mean, 1);
+      EXPECT_EQ(found.masses[2].share.mean, 1);
+      EXPECT_EQ(found.masses[3].share.mean, 1);
     }
 }
 
@@ -78,10 +77,10 @@ TEST(RetainedMass, LeavesRowsOutThatMayNotBeNeighbours) {
   Table points(3, 1, true);
   points.set(1, 0, 1);
   points.set(2, 0, 1);
-  const RetainedMassSample found = retained_mass(points, {0, 1}, 1, {1});
+  const KernelSupport found = sampled_support(points, {0, 1}, 1, {1});
   EXPECT_EQ(found.rows, (std::vector<std::size_t>{0, 1}));
-  EXPECT_NEAR(found.masses[0].mean, 1 / (1 + std::exp(-1)), 1e-15);
-  EXPECT_TRUE(retained_mass(Table(), {}, 1, {1}).rows.empty());
+  EXPECT_NEAR(found.masses[0].share.mean, 1 / (1 + std::exp(-1)), 1e-15);
+  EXPECT_TRUE(sampled_support(Table(), {}, 1, {1}).rows.empty());
 }
 
 TEST(ModeSupport, CountsRowsAndNamesTheLargest) {

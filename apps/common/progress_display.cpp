@@ -1,4 +1,4 @@
-#include "cli/progress_display.hpp"
+#include "common/progress_display.hpp"
 
 #include <poll.h>
 #include <sys/ioctl.h>

@@ -1,0 +1,240 @@
+// flashdiffusion decode: what the modes of a model say of targets measured on the same rows.
+#include <flashdiffusion/decode.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "analysis/angle_unit.hpp"
+#include "base/counted.hpp"
+#include "base/pieces.hpp"
+#include "cli/summary.hpp"
+#include "cli/verb.hpp"
+#include "common/console.hpp"
+#include "common/exit_status.hpp"
+#include "common/interrupt.hpp"
+#include "common/validators.hpp"
+#include "io/atomic_file.hpp"
+#include "io/labels.hpp"
+#include "io/open_points.hpp"
+#include "io/write_table.hpp"
+
+namespace fd::cli {
+namespace {
+
+struct Arguments {
+  std::string model, output, circular, split = "random";
+  std::vector<std::string> targets, columns;
+  std::vector<std::size_t> modes;
+  std::optional<double> ridge;
+  std::size_t folds = 5;
+  std::uint64_t seed = 42;
+  bool json = false, quiet = false;
+};
+
+constexpr const char* footer =
+    R"(A target y is decoded as mean(y) + (psi - mean(psi)) W from the first m modes, with weights W of least squares and a penalty
+ridge * tr(G) / m on their squares; G is the centred Gram matrix of the modes. Each fold of the rows is decoded by what was learnt from the
+others, the penalty included, and every error is that of rows held out. Angles are decoded as cosine and sine; their errors go the shorter
+way round. Rows without a target (NA, NaN) are decoded too.
+Rows that follow each other in time are near copies of each other: --split blocks holds out runs of them.
+
+TARGETS: text with a line a row of the model (header recognised; a first column of row names places the lines), or numbers as .npy, .npz
+or .h5, several of which are stacked.
+
+Examples:
+  flashdiffusion decode model.h5 energy.csv -o decoded.csv
+  flashdiffusion decode model.h5 dihedrals.npy --circular rad --split blocks
+  flashdiffusion decode model.h5 measured.csv --columns mass,age --modes 4,8,16 --json)";
+
+struct Targets {
+  Table values;
+  std::vector<std::string> names;
+};
+
+bool listed(const std::vector<std::string>& wanted, const std::string& name, std::size_t number) {
+  return std::find(wanted.begin(), wanted.end(), name) != wanted.end() ||
+         std::find(wanted.begin(), wanted.end(), std::to_string(number)) != wanted.end();
+}
+
+// One file is read as labels are (names place the rows); several are stacked as points are.
+std::vector<Labels> read_targets(const std::vector<std::string>& files, const Model& model) {
+  if (files.size() == 1) return read_numbers(files[0], model.n, model.names);
+  ReadOptions options;
+  options.vectors = true;
+  const auto source = open_points(files, options);
+  if (source->rows() != model.n)
+    throw Error(Failure::input,
+                fmt::format("{} and {}: {} together, but the model has {}", files.front(),
+                            files.size() == 2 ? files[1] : fmt::format("{} more files", files.size() - 1),
+                            counted(source->rows(), "row"), model.n),
+                "give one row of targets for each row of the model");
+  std::vector<Labels> columns(source->dimension());
+  for (std::size_t c = 0; c < columns.size(); ++c) columns[c].name = fmt::format("column {}", c + 1);
+  in_pieces(*source, [&](std::size_t, std::size_t count, const double* values) {
+    for (std::size_t i = 0; i < count; ++i)
+      for (Labels& column : columns) column.numbers.push_back(*values++);
+  });
+  return columns;
+}
+
+Targets chosen_targets(const Arguments& arguments, const Model& model) {
+  const std::vector<Labels> all = read_targets(arguments.targets, model);
+  std::vector<const Labels*> chosen;
+  for (std::size_t c = 0; c < all.size(); ++c)
+    if (arguments.columns.empty() || listed(arguments.columns, all[c].name, c + 1)) chosen.push_back(&all[c]);
+  for (const std::string& wanted : arguments.columns) {
+    bool found = false;
+    for (std::size_t c = 0; c < all.size(); ++c) found = found || listed({wanted}, all[c].name, c + 1);
+    if (!found)
+      throw Error(Failure::misuse, fmt::format("--columns {}: {} has no such column", wanted, arguments.targets[0]),
+                  fmt::format("name columns by their heading or their number, 1 to {}", all.size()));
+  }
+  Targets targets{Table(model.n, chosen.size(), true), {}};
+  for (std::size_t c = 0; c < chosen.size(); ++c) {
+    targets.names.push_back(chosen[c]->name);
+    for (std::size_t i = 0; i < model.n; ++i)
+      targets.values.set(i, c, chosen[c]->numbers.empty() ? std::nan("") : chosen[c]->numbers[i]);
+  }
+  return targets;
+}
+
+void check_unit(const Targets& targets, AngleUnit unit, const std::string& file) {
+  const std::string doubt = doubt_of_unit(targets.values, unit);
+  if (doubt.empty()) return;
+  throw Error(Failure::input, fmt::format("{}: {}", file, doubt),
+              unit == AngleUnit::radians ? "--circular deg, if that is so; bring radians of several turns to one turn"
+                                         : "--circular rad, if that is so; degrees so near to zero need no --circular");
+}
+
+std::string table_text(const Decoding& decoding, const Targets& targets) {
+  std::string text = fmt::format("\n{:>6}  {:>9}  {:>11}", "modes", "ridge", "condition");
+  for (const std::string& name : targets.names) text += fmt::format("  {:>16}  {:>11}", name.substr(0, 16), "unexplained");
+  text += '\n';
+  for (const DecodedModes& row : decoding.by_modes) {
+    text += fmt::format("{:>6}  {:>9.1e}  {:>11.4g}", row.modes, row.ridge, row.condition);
+    for (const DecodeError& error : row.errors)
+      text += fmt::format("  {:>16.5g}  {:>11.4g}", error.mean_absolute, error.unexplained);
+    text += '\n';
+  }
+  text += fmt::format("{:>6}  {:>9}  {:>11}", "mean", "-", "-");
+  for (const double guess : decoding.guess) text += fmt::format("  {:>16.5g}  {:>11}", guess, 1);
+  return text + '\n';
+}
+
+nlohmann::ordered_json to_json(const Decoding& decoding, const Targets& targets, const Arguments& arguments) {
+  using Json = nlohmann::ordered_json;
+  Json rows = Json::array();
+  for (const DecodedModes& row : decoding.by_modes) {
+    Json errors = Json::array();
+    for (std::size_t t = 0; t < row.errors.size(); ++t)
+      errors.push_back({{"target", targets.names[t]},
+                        {"mean_absolute_error", row.errors[t].mean_absolute},
+                        {"root_mean_square_error", row.errors[t].root_mean_square},
+                        {"unexplained", row.errors[t].unexplained}});
+    rows.push_back({{"modes", row.modes}, {"ridge", row.ridge}, {"condition", row.condition}, {"errors", errors}});
+  }
+  return {{"model", arguments.model},
+          {"targets", targets.names},
+          {"rows", decoding.rows},
+          {"circular", arguments.circular.empty() ? Json() : Json(arguments.circular)},
+          {"folds", arguments.folds},
+          {"split", arguments.split},
+          {"mean_only_error", decoding.guess},
+          {"by_modes", rows},
+          {"output", arguments.output.empty() ? Json() : Json(arguments.output)}};
+}
+
+int run(const Arguments& arguments) {
+  const bool to_stdout = arguments.output == "-";
+  if (to_stdout && arguments.json)
+    throw Error(Failure::misuse, "-o - and --json both ask for standard output", "write what is decoded to a file");
+  if (!arguments.output.empty() && !to_stdout) {
+    check_table_name(arguments.output);
+    AtomicFile check(arguments.output);
+    refuse_overwriting(arguments.output, arguments.targets);
+    refuse_overwriting(arguments.output, {arguments.model});
+  }
+  LeaveAtOnce blocking;  // nothing is written before the end
+  const Model model = load_model(arguments.model);
+  const Targets targets = chosen_targets(arguments, model);
+  DecodeOptions options;
+  if (const auto unit = angle_unit_from_name(arguments.circular)) {
+    check_unit(targets, *unit, arguments.targets[0]);
+    options.period = period(*unit);
+  }
+  options.modes = arguments.modes;
+  options.ridge = arguments.ridge;
+  options.folds = arguments.folds;
+  options.blocks = arguments.split == "blocks";
+  options.seed = arguments.seed;
+  const Decoding decoding = decode(model, targets.values, options);
+
+  const TableHeadings headings{"decoded", targets.names};
+  if (to_stdout)
+    write_csv(
+        decoding.decoded, model.names, [](std::string_view text) { print_result(std::string(text)); }, headings);
+  else if (!arguments.output.empty()) write_table(decoding.decoded, arguments.output, model.names, headings);
+  if (arguments.json) {
+    print_result(to_json(decoding, targets, arguments).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  } else if (!arguments.quiet && !to_stdout) {
+    std::string text = row_text(
+        "rows", fmt::format("{} with targets of {}, {} folds ({})", decoding.rows, model.n, arguments.folds, arguments.split));
+    text += row_text("error", fmt::format("mean absolute error on rows held out{}",
+                                          options.period ? fmt::format(", in {}", name(*angle_unit_from_name(arguments.circular)))
+                                                         : std::string()));
+    text += table_text(decoding, targets);
+    if (!arguments.output.empty())
+      text += row_text("\nwritten", fmt::format("{}  (from {}, each row by a decoder that has not seen it)", arguments.output,
+                                                counted(decoding.by_modes.back().modes, "mode")));
+    print_result(text);
+  }
+  return done;
+}
+
+}  // namespace
+
+Action declare_decode(CLI::App& app, const std::vector<std::string>&) {
+  auto arguments = std::make_shared<Arguments>();
+  app.add_option("model", arguments->model, "the model file")->type_name("MODEL")->required();
+  app.add_option("targets", arguments->targets, "what was measured on the rows of the model, a column a target")
+      ->type_name("TARGETS")
+      ->required();
+  app.add_option("-o,--output", arguments->output,
+                 "decoded targets to write: .csv, .tsv, .txt, .npy or .h5; - for csv on standard output")
+      ->type_name("FILE");
+  app.add_option("--columns", arguments->columns, "targets to decode, by heading or number; all, if not given")
+      ->type_name("LIST")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app.add_option("--circular", arguments->circular, "the targets are angles, in radians (rad) or degrees (deg)")
+      ->type_name("")
+      ->check(CLI::IsMember({"rad", "deg"}));
+  app.add_option("--modes", arguments->modes,
+                 "leading modes to decode from, a list of numbers; 1, 2, 4 ... and all, if not given")
+      ->check(whole_number)
+      ->type_name("M")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app.add_option("--ridge", arguments->ridge, "penalty, in units of tr(G) / m; cross-validated, if not given")
+      ->check(real_number)
+      ->type_name("R");
+  app.add_option("--folds", arguments->folds, "parts of the rows, each held out once; at least 3, with --ridge 2")
+      ->check(whole_number)
+      ->type_name("F")
+      ->capture_default_str();
+  app.add_option("--split", arguments->split, "folds of random rows, or blocks of rows that follow each other")
+      ->type_name("")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"random", "blocks"}));
+  app.add_option("--seed", arguments->seed, "of the random folds")->check(whole_number)->type_name("N")->capture_default_str();
+  app.add_flag("--json", arguments->json, "one JSON document on standard output");
+  app.add_flag("--quiet", arguments->quiet, "no table");
+  app.footer(footer);
+  return [arguments] { return run(*arguments); };
+}
+
+}  // namespace fd::cli

@@ -1,0 +1,13 @@
+// The table of experiments. A new one is a file and a row here.
+#include "reproduce/experiments.hpp"
+
+namespace fd::reproduce {
+
+const std::vector<Experiment>& experiments() {
+  static const std::vector<Experiment> table = {
+      {"t6", "time, bandwidth and recovered harmonics on the flat six-torus, against N", {"--n", "--seeds"}, declare_t6},
+  };
+  return table;
+}
+
+}  // namespace fd::reproduce

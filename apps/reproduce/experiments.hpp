@@ -1,0 +1,10 @@
+// The experiments, a file each; experiments.cpp names them.
+#pragma once
+
+#include "reproduce/experiment.hpp"
+
+namespace fd::reproduce {
+
+Running declare_t6(CLI::App& app);
+
+}  // namespace fd::reproduce

@@ -1,0 +1,40 @@
+#include "reproduce/statistics.hpp"
+
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace fd::reproduce {
+
+Value mean_of(const std::vector<double>& runs) {
+  if (runs.empty()) return {};
+  const double count = static_cast<double>(runs.size());
+  double mean = 0, square = 0;
+  for (const double run : runs) mean += run / count;
+  for (const double run : runs) square += (run - mean) * (run - mean);
+  return {mean, runs.size() > 1 ? std::sqrt(square / (count - 1)) : std::numeric_limits<double>::quiet_NaN()};
+}
+
+double deviations_apart(const Value& a, const Value& b) {
+  const auto known = [](double spread) { return spread > 0 ? spread : 0; };
+  const double together = std::hypot(known(a.spread), known(b.spread));
+  return together > 0 ? std::abs(a.number - b.number) / together : std::numeric_limits<double>::quiet_NaN();
+}
+
+Comparison compared(std::string claim, std::string where, Value paper, Value ours, double allowed, std::string rule,
+                    std::string why) {
+  const bool holds = std::abs(ours.number - paper.number) <= allowed;
+  return stated(std::move(claim), std::move(where), std::move(paper), std::move(ours), holds, std::move(rule), std::move(why));
+}
+
+Comparison stated(std::string claim, std::string where, Value paper, Value ours, bool holds, std::string rule, std::string why) {
+  return {std::move(claim), std::move(where), std::move(paper),
+          std::move(ours),  std::move(rule),  holds ? Verdict::agrees : Verdict::differs,
+          std::move(why)};
+}
+
+Comparison unmeasured(std::string claim, std::string where, Value paper, std::string why) {
+  return {std::move(claim), std::move(where), std::move(paper), {}, {}, Verdict::unmeasured, std::move(why)};
+}
+
+}  // namespace fd::reproduce

@@ -1,0 +1,106 @@
+"""decode: targets from modes, held-out errors, angles, files in and out, what is refused."""
+
+import json
+
+import numpy as np
+import pytest
+
+
+
+@pytest.fixture
+def angles(program, points):
+    """A model of the torus, and the angle on its larger circle, in radians."""
+    program("fit", "points.npy", "--beta", 3, "-k", 12, "-o", "model.h5", "--quiet")
+    return np.arctan2(points[:, 1], points[:, 0])
+
+
+def decode(program, *arguments):
+    return json.loads(program("decode", "model.h5", *arguments, "--json").stdout)
+
+
+def test_an_angle_is_decoded_and_written(program, angles):
+    np.save(program.folder / "angle.npy", angles)
+    found = decode(program, "angle.npy", "--circular", "rad", "-o", "out.npy", "--modes", "2,12")
+    assert [row["modes"] for row in found["by_modes"]] == [2, 12] and found["rows"] == 400
+    decoded = np.load(program.folder / "out.npy")
+    assert decoded.shape == (400, 1)
+    error = np.abs(np.angle(np.exp(1j * (decoded[:, 0] - angles))))
+    # The file is what the error was measured on.
+    assert error.mean() == pytest.approx(found["by_modes"][1]["errors"][0]["mean_absolute_error"], rel=1e-10)
+    assert np.sqrt((error**2).mean()) == pytest.approx(found["by_modes"][1]["errors"][0]["root_mean_square_error"], rel=1e-10)
+    assert error.mean() < 0.05 < found["mean_only_error"][0]
+    # Degrees are the same angles.
+    np.savetxt(program.folder / "angle.csv", np.degrees(angles), header="phi", comments="")
+    degrees = decode(program, "angle.csv", "--circular", "deg", "-o", "out.csv", "--modes", "2,12")
+    assert degrees["targets"] == ["phi"]
+    for a, b in zip(found["by_modes"], degrees["by_modes"]):
+        assert np.radians(b["errors"][0]["mean_absolute_error"]) == pytest.approx(a["errors"][0]["mean_absolute_error"], rel=1e-6)
+        assert a["ridge"] == b["ridge"] and a["condition"] == pytest.approx(b["condition"]) and a["condition"] >= 1
+    assert (program.folder / "out.csv").read_text().splitlines()[0] == "phi"
+
+
+def test_the_decoder_is_ridge_regression(program, angles):
+    """Against numpy: the same folds, since blocks are known."""
+    import h5py
+
+    with h5py.File(program.folder / "model.h5") as file:
+        psi = file["psi"][:].astype(float)
+    y = np.stack([np.sin(angles) ** 2, np.cos(3 * angles)], axis=1)
+    np.save(program.folder / "y.npy", y)
+    found = decode(program, "y.npy", "--ridge", 1e-4, "--folds", 4, "--split", "blocks", "--modes", 7, "-o", "out.npy")
+    decoded = np.load(program.folder / "out.npy")
+    f, fold = psi[:, :7], np.arange(400) * 4 // 400
+    for held in range(4):
+        a, b = fold != held, fold == held
+        centred, mean = f[a] - f[a].mean(0), y[a].mean(0)
+        gram = centred.T @ centred
+        weights = np.linalg.solve(gram + 1e-4 * np.trace(gram) / 7 * np.eye(7), centred.T @ (y[a] - mean))
+        np.testing.assert_allclose(decoded[b], mean + (f[b] - f[a].mean(0)) @ weights, atol=1e-9)
+    gram = np.cov(f.T)
+    assert found["by_modes"][0]["condition"] == pytest.approx(np.linalg.cond(gram), rel=1e-6)
+
+
+def test_rows_without_a_target_and_columns_by_name(program, angles):
+    lines = ["name,kind,height"] + [f"r{i},{i % 3},{'NA' if i == 5 else np.sin(a)}" for i, a in enumerate(angles)]
+    (program.folder / "t.csv").write_text("\n".join(lines) + "\n")
+    x = np.load(program.folder / "points.npy")
+    (program.folder / "named.csv").write_text("\n".join(f"r{i}," + ",".join(map(str, row)) for i, row in enumerate(x)) + "\n")
+    program("fit", "named.csv", "--beta", 3, "-k", 12, "-o", "model.h5", "--quiet")
+    found = decode(program, "t.csv", "--columns", "height", "-o", "out.csv")
+    assert found["rows"] == 399 and found["targets"] == ["height"]
+    rows = [line.split(",") for line in (program.folder / "out.csv").read_text().splitlines()]
+    assert rows[0] == ["name", "height"] and rows[6][0] == "r5"
+    assert float(rows[6][1]) == pytest.approx(np.sin(angles[5]), abs=0.3)
+    text = program("decode", "model.h5", "t.csv", "--columns", "1,height").stdout
+    assert "kind" in text and "height" in text and "held out" in text
+    program.refused("decode", "model.h5", "t.csv", "--columns", "weight", words=["weight", "--columns", "1 to 2"])
+
+
+def test_several_files_are_stacked_and_standard_output_is_csv(program, angles):
+    np.savez(program.folder / "parts.npz", arr_0=angles[:150], arr_1=angles[150:])
+    np.save(program.folder / "whole.npy", angles)
+    stacked = program("decode", "model.h5", "parts.npz:arr_0", "parts.npz:arr_1", "--circular", "rad", "-o", "-").stdout
+    assert stacked == program("decode", "model.h5", "whole.npy", "--circular", "rad", "-o", "-").stdout
+    assert len(stacked.splitlines()) == 401
+    program.refused("decode", "model.h5", "parts.npz:arr_0", "parts.npz:arr_0", "--circular", "rad", words=["300", "400"])
+
+
+def test_the_other_unit_is_refused(program, angles):
+    np.save(program.folder / "rad.npy", angles)
+    np.save(program.folder / "deg.npy", np.degrees(angles))
+    program.refused("decode", "model.h5", "deg.npy", "--circular", "rad", words=["deg.npy", "degrees", "--circular deg"])
+    program.refused("decode", "model.h5", "rad.npy", "--circular", "deg", words=["rad.npy", "radians", "--circular rad"])
+
+
+def test_bad_input_is_refused(program, angles):
+    np.save(program.folder / "short.npy", angles[:-1])
+    np.save(program.folder / "y.npy", angles)
+    (program.folder / "words.csv").write_text("kind\n" + "a\n" * 400)
+    program.refused("decode", "model.h5", "short.npy", words=["short.npy", "399", "400"])
+    program.refused("decode", "model.h5", "words.csv", words=["words.csv", "kind", "not a number"])
+    program.refused("decode", "model.h5", "y.npy", "--modes", 13, words=["--modes 13", "12 modes"])
+    program.refused("decode", "model.h5", "y.npy", "--ridge", -1, words=["--ridge"])
+    program.refused("decode", "model.h5", "y.npy", "--folds", 2, words=["--folds 2"])
+    program.refused("decode", "model.h5", "y.npy", "-o", "y.npy", words=["replace"])
+    program.refused("decode", "model.h5", "y.npy", "-o", "out.pdf", words=["out.pdf", ".csv"])
+    program.refused("decode", "points.npy", "y.npy", words=["points.npy"])
