@@ -2,8 +2,6 @@
 
 var state = {x: 0, y: 1, z: 2, colour: 0, time: 1, turn: false, equal: false, drag: "move", selected: null, colours: new Uint32Array(report.shown)};
 
-function byId(id) { return document.getElementById(id); }
-
 // ---- colours and their legend
 
 function colourByNumber(col) {
@@ -17,11 +15,7 @@ function colourByNumber(col) {
     var value = col.values[i];
     state.colours[i] = isFinite(value) ? table[high > low ? Math.max(0, Math.min(255, Math.round(255 * (value - low) / (high - low)))) : 128] : missing;
   }
-  var width = 260, svg = legend.append("svg").attr("width", width + 40).attr("height", 40);
-  var gradient = svg.append("defs").append("linearGradient").attr("id", "ramp");
-  VIRIDIS.forEach(function (colour, k) { gradient.append("stop").attr("offset", k / (VIRIDIS.length - 1)).attr("stop-color", colour); });
-  svg.append("rect").attr("x", 20).attr("width", width).attr("height", 12).attr("fill", "url(#ramp)");
-  svg.append("g").attr("transform", "translate(20,13)").call(d3.svg.axis().scale(d3.scale.linear().domain([low, high]).range([0, width])).ticks(5).tickSize(4).tickFormat(short));
+  rampLegend(legend, low, high);
   legend.append("span").text(col.name + (col.kind === "mode" ? " (ψ)" : "") + (sorted.length < report.shown ? " (grey: missing)" : ""));
 }
 
@@ -156,18 +150,7 @@ residualPlot();
 retainedPlot();
 allTables();
 
-// A turned phone, another theme, printing: everything is drawn again for its new place.
-var lastWidth = document.documentElement.clientWidth;
-window.addEventListener("resize", function () {
-  var width = document.documentElement.clientWidth;
-  if (width === lastWidth) return;
-  lastWidth = width;
-  panels.concat(charts).forEach(function (plot) { plot.layout(); });
-});
-function redrawAll() {
+keepDrawn(function () { panels.concat(charts).forEach(function (plot) { plot.layout(); }); }, function () {
   panels.forEach(function (panel) { panel.draw(); });
   charts.forEach(function (plot) { plot.layout(); });
-}
-window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawAll);
-window.addEventListener("beforeprint", redrawAll);
-window.addEventListener("afterprint", redrawAll);
+});
