@@ -1,8 +1,8 @@
 // flashdiffusion reproduce: runs experiments of the paper and says what came out: as text, as one JSON document, as pages.
 #include "reproduce/verb.hpp"
 
-#include <chrono>
-#include <map>
+#include <algorithm>
+#include <filesystem>
 #include <memory>
 
 #include <fmt/format.h>
@@ -15,8 +15,11 @@
 #include "common/machine.hpp"
 #include "common/progress_display.hpp"
 #include "common/validators.hpp"
+#include "io/atomic_file.hpp"
+#include "io/write_text.hpp"
 #include "reproduce/document.hpp"
 #include "reproduce/experiment.hpp"
+#include "reproduce/page.hpp"
 #include "reproduce/text.hpp"
 
 namespace fd::reproduce {
@@ -110,7 +113,40 @@ void refuse_foreign_options(const CLI::App& app, const std::vector<Declared>& de
                     "leave it out, or name that experiment");
 }
 
-int run(const CLI::App& app, const Arguments& arguments, const std::vector<Declared>& declared) {
+// Where pages go: made if it is not there, and tried before any work is done.
+class Folder {
+ public:
+  explicit Folder(std::string path) : path_(std::move(path)) {
+    if (!wanted()) return;
+    std::error_code failed;
+    std::filesystem::create_directories(path_, failed);
+    if (failed || !std::filesystem::is_directory(path_))
+      throw Error(
+          Failure::io,
+          fmt::format("--out {}: no folder, and none could be made ({})", path_, failed ? failed.message() : "a file is there"),
+          "name a folder that can be written to");
+    AtomicFile check(file("index.html"));
+  }
+  bool wanted() const { return !path_.empty(); }
+  std::string write(const std::string& name, const std::string& page) const {
+    write_text_file(page, file(name));
+    return file(name);
+  }
+
+ private:
+  std::string file(const std::string& name) const { return (std::filesystem::path(path_) / name).string(); }
+  std::string path_;
+};
+
+// As it would be typed again.
+std::string command_text(const std::vector<std::string>& command) {
+  std::string text = cli::program_name();
+  for (std::size_t i = 1; i < command.size(); ++i) text += " " + command[i];
+  return text;
+}
+
+int run(const CLI::App& app, const Arguments& arguments, const std::vector<Declared>& declared,
+        const std::vector<std::string>& command) {
   const bool all = arguments.experiment == "all";
   StageDisplay display(arguments.quiet);
   Setup setup = arguments.setup;
@@ -119,19 +155,43 @@ int run(const CLI::App& app, const Arguments& arguments, const std::vector<Decla
   setup.stage = [&](const std::string& stage) { display.begin(stage); };
 
   std::vector<Result> results;
+  std::vector<LeftOut> left_out;
+  const Folder folder(arguments.folder);
   for (const Declared& one : declared) {
     if (!all && arguments.experiment != one.experiment->name) continue;
     if (!all) refuse_foreign_options(app, declared, *one.experiment);
-    results.push_back(one.running.run(setup));
+    const std::string lacks = one.running.lacks(setup);
+    if (!lacks.empty() && !all) throw Error(Failure::misuse, fmt::format("{} cannot run", arguments.experiment), lacks);
+    if (!lacks.empty()) left_out.push_back({one.experiment->name, lacks});
+    else results.push_back(one.running.run(setup));
   }
   display.clear();
   cli::throw_if_interrupted();
+  const std::string repeat = command_text(command);
+  std::vector<std::string> pages;
+  if (folder.wanted()) {
+    for (const Result& result : results) pages.push_back(folder.write(result.name + ".html", experiment_page(result, repeat)));
+    if (all) pages.push_back(folder.write("index.html", index_page(results, left_out, repeat)));
+  }
   if (arguments.json) {
-    nlohmann::ordered_json document = document_of(results.front());
+    nlohmann::ordered_json document;
+    if (all) {
+      document["experiments"] = nlohmann::ordered_json::array();
+      for (const Result& result : results) document["experiments"].push_back(document_of(result));
+      document["left_out"] = nlohmann::ordered_json::array();
+      for (const LeftOut& one : left_out) document["left_out"].push_back({{"experiment", one.name}, {"reason", one.reason}});
+    } else {
+      document = document_of(results.front());
+    }
     document["machine"] = cli::machine_json(setup.options());
+    document["pages"] = pages;
     cli::print_result(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   } else if (!arguments.quiet) {
-    for (const Result& result : results) cli::print_result(result_text(result));
+    std::string text;
+    for (const Result& result : results) text += (text.empty() ? "" : "\n") + result_text(result);
+    for (const LeftOut& one : left_out) text += fmt::format("\n{} was left out: {}\n", one.name, one.reason);
+    for (const std::string& page : pages) text += fmt::format("\nwritten     {}", page);
+    cli::print_result(text + (pages.empty() ? "" : "\n"));
   }
   for (const Result& result : results)
     if (!result.converged) return numbers;
@@ -143,7 +203,7 @@ int run(const CLI::App& app, const Arguments& arguments, const std::vector<Decla
 
 namespace fd::cli {
 
-Action declare_reproduce(CLI::App& app, const std::vector<std::string>&) {
+Action declare_reproduce(CLI::App& app, const std::vector<std::string>& command) {
   using namespace reproduce;
   auto arguments = std::make_shared<Arguments>();
   std::vector<std::string> names;
@@ -164,11 +224,13 @@ Action declare_reproduce(CLI::App& app, const std::vector<std::string>&) {
   app.add_option("--threads", arguments->threads, "threads; 0: all cores")->check(whole_number)->type_name("T");
   app.add_option("--python", arguments->setup.python, "which Python runs peers; the first that has them, if not given")
       ->type_name("PROGRAM");
+  app.add_option("--out", arguments->folder, "folder for HTML pages, one an experiment; with all also index.html")
+      ->type_name("FOLDER");
   app.add_flag("--json", arguments->json, "one JSON document on standard output");
   app.add_flag("--quiet", arguments->quiet, "no progress, no table");
   auto declared = std::make_shared<std::vector<Declared>>(declare_all(app));
   app.footer(footer);
-  return [arguments, declared, &app] { return run(app, *arguments, *declared); };
+  return [arguments, declared, &app, &command] { return run(app, *arguments, *declared, command); };
 }
 
 }  // namespace fd::cli

@@ -1,49 +1,19 @@
-// Fills the page's frame. The frame is read once, from front to back, so that nothing a model or a label says is taken for a place to fill.
+// Fills the report's page.
 #include <flashdiffusion/report.hpp>
 
 #include <algorithm>
 #include <cmath>
-#include <string_view>
-#include <utility>
 
 #include <fmt/format.h>
 
 #include <flashdiffusion/error.hpp>
-#include <flashdiffusion/version.hpp>
 
 #include "base/printable.hpp"
 #include "report/document.hpp"
-#include "report/page_parts.hpp"
+#include "report/page.hpp"
 
 namespace fd {
 namespace {
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : printable(text)) {
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      case '\'': out += "&#39;"; break;
-      default: out += c;
-    }
-  }
-  return out;
-}
-
-// Inside a script element only `<` can end it or open a comment, and in JSON it occurs in strings alone.
-std::string script_safe(const nlohmann::ordered_json& document) {
-  const std::string text = document.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  std::string out;
-  out.reserve(text.size());
-  for (const char c : text) {
-    if (c == '<') out += "\\u003c";
-    else out += c;
-  }
-  return out;
-}
 
 std::string remarks_html(const std::vector<Remark>& remarks) {
   if (remarks.empty()) return "<p>None.</p>";
@@ -102,12 +72,6 @@ std::string title_of(const Model& model, const ReportOptions& options) {
   return "Diffusion map of " + path.substr(path.find_last_of('/') + 1);
 }
 
-std::string policy() {
-  return fmt::format(
-      "default-src 'none'; script-src '{}' '{}'; style-src '{}'; img-src data: blob:; base-uri 'none'; form-action 'none'",
-      page::library_hash, page::script_hash, page::style_hash);
-}
-
 void check(const Model& model, const ReportOptions& options) {
   if (model.psi.rows() != model.n || model.psi.columns() != model.modes() || model.q.size() != model.n ||
       model.d.size() != model.n)
@@ -126,20 +90,6 @@ void check(const Model& model, const ReportOptions& options) {
   }
 }
 
-// Every {{name}} of the frame is one of `places`.
-std::string filled(std::string_view frame, const std::vector<std::pair<std::string_view, std::string>>& places) {
-  std::string out;
-  for (std::size_t at = 0;;) {
-    const std::size_t open = frame.find("{{", at);
-    out += frame.substr(at, open - at);
-    if (open == std::string_view::npos) return out;
-    const std::size_t close = frame.find("}}", open);
-    const std::string_view name = frame.substr(open + 2, close - open - 2);
-    out += std::find_if(places.begin(), places.end(), [&](const auto& place) { return place.first == name; })->second;
-    at = close + 2;
-  }
-}
-
 }  // namespace
 
 std::vector<Remark> remarks(const Model& model) {
@@ -153,18 +103,13 @@ std::string report_page(const Model& model, const ReportOptions& options) {
   const std::vector<Remark> remarks = remarks_on(model, found);
   const std::vector<std::size_t> rows = shown_rows(model, options.rows);
   const std::vector<Column> columns = map_columns(model, options.labels, rows);
-  return filled(page::frame, {{"policy", policy()},
-                              {"title", escaped(title_of(model, options))},
-                              {"style", std::string(page::style)},
-                              {"answer", escaped(answer(model, found, remarks))},
-                              {"figures", figures_html(model, found)},
-                              {"remarks", remarks_html(remarks)},
-                              {"sample", sample_html(model, rows.size())},
-                              {"version", escaped(version)},
-                              {"document", script_safe(report_document(model, found, columns, rows))},
-                              {"columns", columns_html(columns, rows, model.n)},
-                              {"library", std::string(page::library)},
-                              {"script", std::string(page::script)}});
+  return whole_page(page::report_content, title_of(model, options),
+                    {{"title", escaped(title_of(model, options))},
+                     {"answer", escaped(answer(model, found, remarks))},
+                     {"figures", figures_html(model, found)},
+                     {"remarks", remarks_html(remarks)},
+                     {"sample", sample_html(model, rows.size())}},
+                    report_document(model, found, columns, rows), columns_html(columns, rows, model.n));
 }
 
 }  // namespace fd

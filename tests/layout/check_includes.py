@@ -28,7 +28,7 @@ SEES = {
     "analysis": {"base"},
     "report": {"base", "analysis"},
     "fit": {"base", "kernel", "device", "operator", "solver", "flow", "analysis"},
-    "apps": {"base", "fit", "io", "analysis"},
+    "apps": {"base", "fit", "io", "analysis", "report"},
     "python": set(),
     "public": set(),
 }

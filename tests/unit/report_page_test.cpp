@@ -118,8 +118,8 @@ TEST(ReportPage, IsTheSameBytesAgainAndHoldsItsParts) {
   const Model model = small_model();
   const std::string page = report_page(model);
   EXPECT_EQ(page, report_page(model));
-  for (const std::string_view part :
-       {page::style, page::library, page::script, page::library_hash, page::script_hash, page::style_hash})
+  for (const std::string_view part : {page::style, page::library, page::report_content.script, page::library_hash,
+                                      page::report_content.script_hash, page::style_hash})
     EXPECT_NE(page.find(part), std::string::npos);
   EXPECT_EQ(page.find("{{"), page.find("{{", page.find(page::library)));  // no place of the frame is left
 }

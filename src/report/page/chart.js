@@ -5,6 +5,7 @@
 
 var groups = {}, charts = [];
 var OKABE = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b8a900", "#7f7f7f"];
+var VIRIDIS = ["#440154", "#482878", "#3e4989", "#31688e", "#26828e", "#1f9e89", "#35b779", "#6ece58", "#b5de2b", "#fde725"];
 
 function tip(text, event) {
   var box = document.getElementById("tip");
@@ -152,3 +153,16 @@ var plainLog = function (value) {
   return value >= 1e-3 && value < 1e5 ? String(parseFloat(value.toPrecision(3))) : value.toExponential(0).replace("e+", "e").replace("-", "−");
 };
 var decades = function (value) { return Math.abs(Math.log(value) / Math.LN10 % 1) < 1e-6 || Math.abs(Math.abs(Math.log(value) / Math.LN10 % 1) - 1) < 1e-6 ? plainLog(value) : ""; };
+
+// What the colours of VIRIDIS stand for, from low to high.
+var ramps = 0;
+function rampLegend(legend, low, high) {
+  var width = 260, svg = legend.append("svg").attr("width", width + 40).attr("height", 40), id = "ramp-" + ++ramps;
+  var gradient = svg.append("defs").append("linearGradient").attr("id", id);
+  VIRIDIS.forEach(function (colour, k) { gradient.append("stop").attr("offset", k / (VIRIDIS.length - 1)).attr("stop-color", colour); });
+  svg.append("rect").attr("x", 20).attr("width", width).attr("height", 12).attr("fill", "url(#" + id + ")");
+  var scaled = d3.scale.linear().domain([low, high]).range([0, width]), number = 5;
+  var texts = function () { return scaled.ticks(number).map(tickTexts(scaled, number)); };
+  while (number > 1 && d3.sum(texts(), function (text) { return 7.5 * text.length + 12; }) > width) --number;  // they do not run into each other
+  svg.append("g").attr("transform", "translate(20,13)").call(d3.svg.axis().scale(scaled).ticks(number).tickSize(4).tickFormat(tickTexts(scaled, number)));
+}

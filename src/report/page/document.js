@@ -44,28 +44,3 @@ function weight(eigenvalue, time) {
 }
 
 function isMode(index) { return report.columns[index].kind === "mode"; }
-
-function finite(value) { return typeof value === "number" && isFinite(value); }
-
-function short(value) {
-  if (!finite(value)) return "not known";
-  if (value === 0) return "0";
-  var size = Math.abs(value);
-  if (size >= 1e5 || size < 1e-3) return String(parseFloat(value.toPrecision(3)).toExponential()).replace("e+", "e").replace(/-/g, "−");
-  return String(parseFloat(value.toPrecision(4))).replace("-", "−");
-}
-
-// Texts of an axis' ticks: as many figures as tell them apart, and 0 where rounding left next to nothing.
-function tickTexts(scale, number) {
-  var at = scale.ticks(number), step = at.length > 1 ? Math.abs(at[1] - at[0]) : Math.abs(at[0]) || 1, largest = d3.max(at, Math.abs) || 1;
-  var figures = Math.max(1, Math.min(15, Math.ceil(Math.log(largest / step) / Math.LN10 + 1e-9) + 2));
-  return function (value) {
-    if (Math.abs(value) < 1e-6 * step) return "0";
-    if (largest >= 1e5 || largest < 1e-3) return String(parseFloat(value.toPrecision(figures)).toExponential()).replace("e+", "e").replace(/-/g, "−");
-    return String(parseFloat(value.toPrecision(figures))).replace("-", "−");
-  };
-}
-
-function count(n) { return d3.format(",")(n); }
-
-function cssColour(name) { return getComputedStyle(document.documentElement).getPropertyValue(name).trim(); }

@@ -2,8 +2,6 @@
 
 var state = {x: 0, y: 1, z: 2, colour: 0, time: 1, turn: false, equal: false, drag: "move", selected: null, colours: new Uint32Array(report.shown)};
 
-function byId(id) { return document.getElementById(id); }
-
 // ---- colours and their legend
 
 function colourByNumber(col) {
@@ -17,14 +15,7 @@ function colourByNumber(col) {
     var value = col.values[i];
     state.colours[i] = isFinite(value) ? table[high > low ? Math.max(0, Math.min(255, Math.round(255 * (value - low) / (high - low)))) : 128] : missing;
   }
-  var width = 260, svg = legend.append("svg").attr("width", width + 40).attr("height", 40);
-  var gradient = svg.append("defs").append("linearGradient").attr("id", "ramp");
-  VIRIDIS.forEach(function (colour, k) { gradient.append("stop").attr("offset", k / (VIRIDIS.length - 1)).attr("stop-color", colour); });
-  svg.append("rect").attr("x", 20).attr("width", width).attr("height", 12).attr("fill", "url(#ramp)");
-  var scaled = d3.scale.linear().domain([low, high]).range([0, width]), number = 5;
-  var texts = function () { return scaled.ticks(number).map(tickTexts(scaled, number)); };
-  while (number > 1 && d3.sum(texts(), function (text) { return 7.5 * text.length + 12; }) > width) --number;  // they do not run into each other
-  svg.append("g").attr("transform", "translate(20,13)").call(d3.svg.axis().scale(scaled).ticks(number).tickSize(4).tickFormat(tickTexts(scaled, number)));
+  rampLegend(legend, low, high);
   legend.append("span").text(col.name + (col.kind === "mode" ? " (ψ)" : "") + (sorted.length < report.shown ? " (grey: missing)" : ""));
 }
 
@@ -163,23 +154,7 @@ residualPlot();
 retainedPlot();
 allTables();
 
-// A turned phone, another theme, printing: everything is drawn again for its new place.
-var lastWidth = document.documentElement.clientWidth;
-window.addEventListener("resize", function () {
-  var width = document.documentElement.clientWidth;
-  if (width === lastWidth) return;
-  lastWidth = width;
-  panels.concat(charts).forEach(function (plot) { plot.layout(); });
-});
-// On paper colours are those of the light theme: the marks, which have theirs as attributes, are drawn again with them.
-function printing(now) {
-  document.documentElement.classList.toggle("printing", now);
-  redrawAll();
-}
-function redrawAll() {
+keepDrawn(function () { panels.concat(charts).forEach(function (plot) { plot.layout(); }); }, function () {
   panels.forEach(function (panel) { panel.draw(); });
   charts.forEach(function (plot) { plot.layout(); });
-}
-window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawAll);
-window.addEventListener("beforeprint", function () { printing(true); });
-window.addEventListener("afterprint", function () { printing(false); });
+});

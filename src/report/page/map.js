@@ -1,7 +1,6 @@
 // The map: rows as dots on a canvas, written as pixels so that a hundred thousand follow the mouse, under axes and zoom of D3. Two panels share
 // the horizontal mode and the selection; the first can show three modes and be turned.
 
-var VIRIDIS = ["#440154", "#482878", "#3e4989", "#31688e", "#26828e", "#1f9e89", "#35b779", "#6ece58", "#b5de2b", "#fde725"];
 var FADED = 46;  // alpha of dots that are not selected
 
 function pixel(colour, alpha) {

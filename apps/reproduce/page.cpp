@@ -1,0 +1,138 @@
+#include "reproduce/page.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "report/page.hpp"
+#include "reproduce/document.hpp"
+#include "reproduce/text.hpp"
+
+namespace fd::page {
+extern const Content experiment_content;
+}
+
+namespace fd::reproduce {
+namespace {
+
+std::size_t count_of(const std::vector<Comparison>& comparisons, Verdict verdict) {
+  return static_cast<std::size_t>(
+      std::count_if(comparisons.begin(), comparisons.end(), [&](const Comparison& c) { return c.verdict == verdict; }));
+}
+
+std::string counts_html(const std::vector<Comparison>& comparisons) {
+  std::string html;
+  for (const Verdict verdict : {Verdict::agrees, Verdict::differs, Verdict::unmeasured})
+    html += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", name(verdict), count_of(comparisons, verdict));
+  return html;
+}
+
+const char* css_class(Verdict verdict) { return verdict == Verdict::unmeasured ? "unmeasured" : name(verdict); }
+
+std::string verdict_row(const Comparison& c, const std::string& first) {
+  constexpr const char* signs[] = {"✓", "≠", "–"};
+  const auto aside = [](const char* kind, const std::string& text) {
+    return text.empty() ? std::string() : fmt::format("<span class=\"{}\">{}</span>", kind, escaped(text));
+  };
+  return fmt::format(
+      "<tr>{}<td>{}{}</td><td class=\"value\" data-head=\"paper\">{}</td><td class=\"value\" data-head=\"ours\">{}</td>"
+      "<td><span class=\"verdict {}\">{} {}</span>{}{}</td></tr>\n",
+      first, escaped(c.claim), aside("place", c.where), escaped(value_text(c.paper)), escaped(value_text(c.ours)),
+      css_class(c.verdict), signs[static_cast<int>(c.verdict)], name(c.verdict), aside("why", c.rule), aside("why", c.why));
+}
+
+std::string section(const std::string& id, const std::string& title, const std::string& content) {
+  return fmt::format("<section id=\"{0}\" aria-labelledby=\"{0}-title\">\n<h2 id=\"{0}-title\">{1}</h2>\n{2}</section>\n", id,
+                     title, content);
+}
+
+std::string verdicts_table(const std::string& rows, const char* first_head) {
+  return fmt::format(
+      "<table class=\"verdicts\"><thead><tr>{}<th scope=\"col\">claim</th><th scope=\"col\">paper</th><th scope=\"col\">ours</th>"
+      "<th scope=\"col\">verdict</th></tr></thead>\n<tbody>\n{}</tbody></table>\n",
+      first_head, rows);
+}
+
+std::string figures_html(const std::vector<Figure>& figures) {
+  std::string html;
+  bool open = false;
+  const auto close = [&] {
+    if (open) html += "</div>\n";
+    open = false;
+  };
+  for (std::size_t i = 0; i < figures.size(); ++i) {
+    const Figure& figure = figures[i];
+    if (figure.wide) close();
+    if (!figure.wide && !open) html += "<div class=\"pair\">\n", open = true;
+    html += fmt::format(
+        "<div><h3>{0}</h3><figure class=\"plot\" id=\"figure-{1}\" data-name=\"{2}\"></figure>\n<div id=\"shade-{1}\" "
+        "class=\"{4}\"></div><p "
+        "class=\"hint\">{3}</p></div>\n",
+        escaped(figure.title), i, escaped(figure.name), escaped(figure.caption), figure.shade.label.empty() ? "none" : "legend");
+  }
+  close();
+  return html;
+}
+
+std::string notes_html(const std::vector<std::string>& notes, const std::string& command) {
+  std::string html;
+  for (const std::string& note : notes) html += fmt::format("<p>{}</p>\n", escaped(note));
+  return html + fmt::format("<p>To repeat this:</p>\n<pre><code>{}</code></pre>\n", escaped(command));
+}
+
+}  // namespace
+
+std::string experiment_page(const Result& result, const std::string& command) {
+  std::string rows, tables;
+  for (const Comparison& comparison : result.comparisons) rows += verdict_row(comparison, {});
+  for (std::size_t i = 0; i < result.tables.size(); ++i) tables += fmt::format("<div id=\"table-{}\"></div>\n", i);
+  std::string sections, links;
+  const auto add = [&](const char* id, const char* title, const std::string& content) {
+    if (content.empty()) return;
+    sections += section(id, title, content);
+    links += fmt::format("<a href=\"#{}\">{}</a> ", id, title);
+  };
+  add("figures", "The paper's figures and ours", figures_html(result.figures));
+  add("verdicts", "Claim by claim", rows.empty() ? rows : verdicts_table(rows, ""));
+  add("tables", "Numbers", tables);
+  add("notes", "How it was done", notes_html(result.notes, command));
+  return whole_page(page::experiment_content, result.title,
+                    {{"title", escaped(result.title)},
+                     {"answer", escaped(result.answer)},
+                     {"counts", counts_html(result.comparisons)},
+                     {"links", links},
+                     {"sections", sections}},
+                    document_of(result));
+}
+
+std::string index_page(const std::vector<Result>& results, const std::vector<LeftOut>& left_out, const std::string& command) {
+  const std::string title = "The paper's experiments, reproduced";
+  std::vector<Comparison> all;
+  std::string rows, list = "<ul class=\"remarks\">\n", links;
+  for (const Result& result : results) {
+    all.insert(all.end(), result.comparisons.begin(), result.comparisons.end());
+    for (const Comparison& comparison : result.comparisons)
+      rows += verdict_row(comparison, fmt::format("<td><a href=\"{0}.html\">{0}</a></td>", escaped(result.name)));
+    list += fmt::format("<li><strong><a href=\"{}.html\">{}</a></strong> {}</li>\n", escaped(result.name), escaped(result.title),
+                        escaped(result.answer));
+    links += fmt::format("<a href=\"{0}.html\">{0}</a> ", escaped(result.name));
+  }
+  for (const LeftOut& one : left_out)
+    list += fmt::format("<li class=\"care\"><strong>{}</strong> was left out: {}</li>\n", escaped(one.name), escaped(one.reason));
+  list += "</ul>\n";
+  const std::string answer =
+      fmt::format("{} of the {} claims that were measured hold; {} more were not measured here.", count_of(all, Verdict::agrees),
+                  all.size() - count_of(all, Verdict::unmeasured), count_of(all, Verdict::unmeasured));
+  return whole_page(
+      page::experiment_content, title,
+      {{"title", title},
+       {"answer", answer},
+       {"counts", counts_html(all)},
+       {"links", links},
+       {"sections", section("experiments", "Experiments", list) +
+                        section("verdicts", "Every claim", verdicts_table(rows, "<th scope=\"col\">experiment</th>")) +
+                        section("notes", "How it was done", notes_html({}, command))}},
+      {{"figures", nlohmann::ordered_json::array()}, {"tables", nlohmann::ordered_json::array()}});
+}
+
+}  // namespace fd::reproduce
