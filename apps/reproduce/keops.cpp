@@ -11,7 +11,6 @@
 #include <flashdiffusion/error.hpp>
 #include <flashdiffusion/kernel_operator.hpp>
 
-#include "base/median.hpp"
 #include "base/power_law.hpp"
 #include "base/random.hpp"
 #include "base/team.hpp"
@@ -97,8 +96,7 @@ double error_in_double(const Table& points, const Table& weights, const Table& o
   });
 }
 
-// Median over applications, at least three and for half a second, after one that warms up; spread: half the width of their middle half. Other
-// programs on the machine would move a mean.
+// Over applications, at least three and for half a second, after one that warms up.
 Value time_ours(const KernelOperator& kernel, const Table& weights, const Setup& setup, Table& result) {
   using Clock = std::chrono::steady_clock;
   std::vector<double> seconds;
@@ -110,8 +108,7 @@ Value time_ours(const KernelOperator& kernel, const Table& weights, const Setup&
     seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
     total += seconds.back();
   }
-  std::sort(seconds.begin(), seconds.end());
-  return {median(seconds), 0.5 * (seconds[3 * (seconds.size() - 1) / 4] - seconds[(seconds.size() - 1) / 4])};
+  return median_of(seconds);
 }
 
 class Keops {

@@ -55,6 +55,10 @@ struct Size {
   Cell cells[rule_count];
 };
 
+Value summary(const Cell& cell, std::vector<double> Cell::*quantity) {
+  return quantity == &Cell::seconds ? median_of(cell.*quantity) : mean_of(cell.*quantity);
+}
+
 void run_once(const Setup& setup, Size& size, std::uint64_t seed, Result& result) {
   const Table points = cli::padded_torus(size.n, columns, seed);
   for (std::size_t r = 0; r < rule_count; ++r) {
@@ -97,7 +101,8 @@ std::vector<Size> measure(const Setup& setup, Result& result) {
 
 ResultTable table_of(const std::vector<Size>& sizes, const PaperTable& ladder, const PaperTable& one, const PaperTable& four) {
   ResultTable table{"t6",
-                    "Means over the runs, ± one standard deviation; each run draws its own points. Paper: on GPUs.",
+                    "Means over the runs, ± one standard deviation; our times: medians, ± half the width of the middle half. "
+                    "Each run draws its own points. Paper: on GPUs.",
                     {{"N"},
                      {"runs"},
                      {"β paper"},
@@ -120,8 +125,8 @@ ResultTable table_of(const std::vector<Size>& sizes, const PaperTable& ladder, c
     const Cell &paper = size.cells[0], &own = size.cells[1];
     table.rows.push_back({n, static_cast<double>(size.runs), ladder.value(row, "beta", "beta_sd"), mean_of(paper.beta),
                           mean_of(own.beta), ladder.value(row, "overlap", "overlap_sd"), mean_of(paper.overlap),
-                          mean_of(own.overlap), time, mean_of(paper.seconds), mean_of(own.seconds), mean_of(paper.passes).number,
-                          mean_of(own.passes).number});
+                          mean_of(own.overlap), time, median_of(paper.seconds), median_of(own.seconds),
+                          mean_of(paper.passes).number, mean_of(own.passes).number});
   }
   return table;
 }
@@ -137,7 +142,7 @@ Value exponent_value(const Points& points) {
 Points curve(const std::vector<Size>& sizes, std::size_t rule, std::vector<double> Cell::*quantity, bool one_minus = false) {
   Points points;
   for (const Size& size : sizes) {
-    const double mean = mean_of(size.cells[rule].*quantity).number;
+    const double mean = summary(size.cells[rule], quantity).number;
     points.emplace_back(static_cast<double>(size.n), one_minus ? 1 - mean : mean);
   }
   return points;
@@ -219,7 +224,7 @@ void compare_laws(const std::vector<Size>& sizes, const PaperTable& ladder, Resu
 void compare_costs(const std::vector<Size>& sizes, const PaperTable& one, Result& result) {
   const Size& last = sizes.back();
   const std::size_t row = one.row_of("n", static_cast<double>(last.n));
-  const Value ours = mean_of(last.cells[1].seconds);
+  const Value ours = median_of(last.cells[1].seconds);
   if (row < one.rows()) {
     const Value paper = one.value(row, "seconds", "seconds_sd");
     result.comparisons.push_back(
@@ -253,7 +258,7 @@ Series series_of(const std::vector<Size>& sizes, std::size_t rule, std::vector<d
                  bool one_minus = false) {
   Series series{name, Source::ours, {}};
   for (const Size& size : sizes) {
-    const Value mean = mean_of(size.cells[rule].*quantity);
+    const Value mean = summary(size.cells[rule], quantity);
     series.points.push_back(
         {static_cast<double>(size.n), one_minus ? 1 - mean.number : mean.number, mean.spread > 0 ? mean.spread : 0});
   }

@@ -20,6 +20,7 @@ Action nothing() {
 }
 Action declare_demo(CLI::App&, const std::vector<std::string>&) { return nothing(); }
 Action declare_selftest(CLI::App&, const std::vector<std::string>&) { return nothing(); }
+Action declare_reproduce(CLI::App&, const std::vector<std::string>&) { return nothing(); }
 
 }  // namespace fd::cli
 
