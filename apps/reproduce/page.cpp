@@ -16,10 +16,11 @@ extern const Content experiment_content;
 namespace fd::reproduce {
 namespace {
 
-// Text, with powers as they are printed: 2^10, N^(1/6).
+// Text, with powers as they are printed, 2^10 and N^(1/6), and `commands`.
 std::string marked(const std::string& text) {
   static const std::regex power(R"(\^\(([^()]+)\)|\^((?:−|-)?[0-9.]*[0-9]))");
-  return std::regex_replace(escaped(text), power, "<sup>$1$2</sup>");
+  static const std::regex code("`([^`]+)`");
+  return std::regex_replace(std::regex_replace(escaped(text), power, "<sup>$1$2</sup>"), code, "<code>$1</code>");
 }
 
 std::size_t count_of(const std::vector<Comparison>& comparisons, Verdict verdict) {

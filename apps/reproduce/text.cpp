@@ -96,7 +96,9 @@ std::string comparisons_text(const std::vector<Comparison>& comparisons) {
 std::string number_text(double number) {
   if (!std::isfinite(number)) return "-";
   if (number == std::floor(number) && std::abs(number) < 1e9) return fmt::format("{:.0f}", number);
-  return fmt::format("{:.4g}", number);
+  std::string text = fmt::format("{:.4g}", number);
+  const auto power = text.find("e-0");
+  return power == std::string::npos ? text : text.erase(power + 2, 1);
 }
 
 }  // namespace

@@ -19,7 +19,8 @@ double wave(std::size_t row, int harmonic, bool sine) {
 }
 
 Functions doublet(int harmonic) {
-  return {2, [=](std::size_t row, double* values) { values[0] = wave(row, harmonic, false), values[1] = wave(row, harmonic, true); }};
+  return {
+      2, [=](std::size_t row, double* values) { values[0] = wave(row, harmonic, false), values[1] = wave(row, harmonic, true); }};
 }
 
 TEST(SubspaceOverlap, IsOneForTheSameSpanInAnyBasis) {
@@ -48,9 +49,8 @@ TEST(SubspaceOverlap, CountsTheSmallerSubspace) {
 }
 
 TEST(SubspaceOverlap, OfNoiseIsSmallAndOfNaNIsNaN) {
-  const Functions noise = {2, [](std::size_t row, double* values) {
-                             values[0] = Random(1, 0).normal(row), values[1] = Random(1, 1).normal(row);
-                           }};
+  const Functions noise = {
+      2, [](std::size_t row, double* values) { values[0] = Random(1, 0).normal(row), values[1] = Random(1, 1).normal(row); }};
   EXPECT_LT(subspace_overlap(rows, noise, doublet(1)), 20.0 / rows);
   const Functions broken = {2, [](std::size_t row, double* values) {
                               values[0] = row == 77 ? std::numeric_limits<double>::quiet_NaN() : 1.0, values[1] = 2;

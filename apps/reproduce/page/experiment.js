@@ -32,7 +32,7 @@ function axisOf(axis, values, room) {
 
 // ---- series
 
-var OURS = ["--accent", OKABE[2], OKABE[3], OKABE[7]], PAPERS = ["--warm", OKABE[1], OKABE[6], OKABE[7]];
+var OURS = ["--accent", OKABE[2], OKABE[7], OKABE[4]], PAPERS = ["--warm", OKABE[3], OKABE[6], OKABE[1]];
 
 function colours(figure) {
   var seen = {paper: 0, ours: 0, guide: 0};
