@@ -4,10 +4,12 @@
 Needs pykeops and numpy (pip install pykeops numpy), a C++ compiler for KeOps, and a built flashdiffusion-bench.
 """
 import argparse
+import importlib.metadata
 import importlib.util
 import json
 import os
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -30,7 +32,7 @@ class Failure(Exception):
 
 
 def torus(random, n, dimension):
-    """The paper's T^6 turned into all columns, by the formula of torus() in apps/cli/made_points.cpp."""
+    """The paper's T^6 turned into all columns, by the formula of torus() in apps/common/made_points.cpp."""
     import numpy
 
     column = numpy.arange(dimension)
@@ -48,9 +50,12 @@ def time_keops(case):
 
     n, rows, dimension, block = case["n"], case["rows"], case["dimension"], case["block"]
     random = numpy.random.default_rng(42)
-    x = torus(random, n, dimension).astype(numpy.float32)
-    weights = random.standard_normal((n, block)).astype(numpy.float32)
-    beta = numpy.array([BETA], numpy.float32)
+    if "points" in case:  # and weights: files of somebody else's, who compares the result
+        x, weights = (numpy.ascontiguousarray(numpy.load(case[name]), numpy.float32) for name in ("points", "weights"))
+    else:
+        x = torus(random, n, dimension).astype(numpy.float32)
+        weights = random.standard_normal((n, block)).astype(numpy.float32)
+    beta = numpy.array([case.get("beta", BETA)], numpy.float32)
     product = Genred(
         "Exp(-beta * SqDist(x, y)) * w",
         ["beta = Pm(1)", f"x = Vi({dimension})", f"y = Vj({dimension})", f"w = Vj({block})"],
@@ -66,12 +71,14 @@ def time_keops(case):
         parts.append(product(beta, slice_of_x, x, weights, backend="CPU"))
         passes.append((time.perf_counter() - start) / (len(slice_of_x) * n) * 1e9)
     result = numpy.concatenate(parts)
+    if "result" in case:
+        numpy.save(case["result"], result.astype(numpy.float64))
 
     some = numpy.linspace(0, rows - 1, min(rows, 300)).astype(int)
     points = x.astype(float)  # the rounded points: the error is that of the arithmetic alone
     squares = (points**2).sum(axis=1)
     distances = squares[some, None] + squares - 2 * points[some] @ points.T
-    exact = numpy.exp(-BETA * distances) @ weights.astype(float)
+    exact = numpy.exp(-float(beta[0]) * distances) @ weights.astype(float)
     return {
         "ns": statistics.median(passes),
         "fastest_ns": min(passes),
@@ -100,6 +107,26 @@ def keops(flags, case, cache):
     }
     answer = run([sys.executable, __file__, "--worker", json.dumps(case)], environment)
     return json.loads(answer.splitlines()[-1])  # KeOps' own messages come before it
+
+
+def version(name):
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def serve(cache):
+    """For `flashdiffusion reproduce keops`: what is installed, then a case on each line of standard input and its answer on one of output."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started this process ends it
+    print(json.dumps({name: version(name) for name in ("pykeops", "numpy")}), flush=True)
+    for line in sys.stdin:
+        try:
+            case = json.loads(line)
+            answer = keops(case.pop("flags"), case, cache)
+        except Exception as error:  # whatever it is, the other side must not wait for ever
+            answer = {"error": str(error)}
+        print(json.dumps(answer), flush=True)
 
 
 def flashdiffusion(program, case):
@@ -215,7 +242,10 @@ def main():
     parser.add_argument("--repeats", type=count, default=3, help="repetitions, of which the median counts (%(default)s)")
     parser.add_argument("--json", action="store_true", help="one JSON document instead of the table")
     parser.add_argument("--worker", type=json.loads, help=argparse.SUPPRESS)
+    parser.add_argument("--serve", metavar="CACHE", help=argparse.SUPPRESS)
     wish = parser.parse_args()
+    if wish.serve:
+        return serve(wish.serve)
     if wish.worker:
         print(json.dumps(time_keops(wish.worker)))
         return

@@ -1,9 +1,6 @@
 // fit: whole fits, from points in memory to a model, beside what a user with numpy or scikit-learn waits for; in turn in one run, in
 // warm processes.
-#include <unistd.h>
-
 #include <cmath>
-#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <map>
@@ -23,6 +20,7 @@
 #include "common/console.hpp"
 #include "common/exit_status.hpp"
 #include "common/machine.hpp"
+#include "common/temporary_folder.hpp"
 #include "common/validators.hpp"
 #include "fit/resources.hpp"
 #include "io/write_table.hpp"
@@ -72,27 +70,6 @@ bool forget_peak() {
   std::ofstream file("/proc/self/clear_refs");
   return static_cast<bool>(file << "5" << std::flush);
 }
-
-// A folder of its own for the points that the peers read.
-class Folder {
- public:
-  Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "flashdiffusion-bench-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr)
-      throw Error(Failure::io, "could not make a temporary folder", "set TMPDIR to a folder that can be written to");
-    path_ = name;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 struct Case {
   std::string name;
@@ -285,7 +262,7 @@ int run(const Wish& wish) {
   if (names.empty())
     for (const FitTable& table : fit_tables()) names.emplace_back(table.name);
   if (!wish.points.empty()) names = {wish.points};
-  const Folder folder;
+  const TemporaryFolder folder;
   Json document = {{"machine", machine_json({})}, {"rows", Json::array()}};
   bool ok = true;
   for (const int threads : wish.threads) {

@@ -1,132 +1,17 @@
 #include "bench/python_peer.hpp"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
-#include <vector>
-
-#include <flashdiffusion/error.hpp>
-
 #include "bench/numpy_arpack_text.hpp"
-#include "common/interrupt.hpp"
-
-extern char** environ;
 
 namespace fd::cli {
-namespace {
 
-// What numpy's linear algebra reads the number of threads from.
-std::vector<std::string> environment(int threads) {
-  const char* names[] = {"OPENBLAS_NUM_THREADS=", "OMP_NUM_THREADS=", "MKL_NUM_THREADS="};
-  std::vector<std::string> words;
-  for (char** word = environ; *word != nullptr; ++word) {
-    bool ours = false;
-    for (const char* name : names) ours = ours || std::strncmp(*word, name, std::strlen(name)) == 0;
-    if (!ours) words.emplace_back(*word);
-  }
-  for (const char* name : names) words.push_back(name + std::to_string(threads));
-  return words;
-}
-
-std::vector<char*> pointers(std::vector<std::string>& words) {
-  std::vector<char*> result;
-  for (std::string& word : words) result.push_back(word.data());
-  result.push_back(nullptr);
-  return result;
-}
-
-}  // namespace
-
-PythonPeer::PythonPeer(const std::string& python, int threads) {
-  const std::vector<std::string> candidates =
-      python.empty() ? std::vector<std::string>{"python3", "/usr/bin/python3"} : std::vector{python};
-  for (const std::string& candidate : candidates) {
-    end();
-    if (start(candidate, threads) && missing("numpy").empty()) return;
-  }
-}
-
-PythonPeer::~PythonPeer() { end(); }
-
-bool PythonPeer::start(const std::string& python, int threads) {
-  int to_child[2], from_child[2];
-  if (pipe2(to_child, O_CLOEXEC) != 0) return false;
-  if (pipe2(from_child, O_CLOEXEC) != 0) {
-    close(to_child[0]);
-    close(to_child[1]);
-    return false;
-  }
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, to_child[0], STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, from_child[1], STDOUT_FILENO);
-  std::vector<std::string> words = {python, "-c", numpy_arpack_text}, variables = environment(threads);
-  const bool started =
-      posix_spawnp(&process_, python.c_str(), &actions, nullptr, pointers(words).data(), pointers(variables).data()) == 0;
-  posix_spawn_file_actions_destroy(&actions);
-  close(to_child[0]);
-  close(from_child[1]);
-  to_ = to_child[1];
-  from_ = from_child[0];
-  if (!started) process_ = -1;
-  installed_ = started ? nlohmann::json::parse(read_line(), nullptr, false) : nlohmann::json();
-  return installed_.is_object();
-}
-
-void PythonPeer::end() {
-  if (to_ >= 0) close(to_);
-  if (from_ >= 0) close(from_);
-  to_ = from_ = -1;
-  if (process_ > 0) {
-    kill(process_, SIGKILL);
-    waitpid(process_, nullptr, 0);
-  }
-  process_ = -1;
-  pending_.clear();
-  installed_ = nullptr;
-}
+PythonPeer::PythonPeer(const std::string& python, int threads)
+    : process_(python, {"-c", numpy_arpack_text}, threads, {"numpy", "scipy"}) {}
 
 std::string PythonPeer::missing(const std::string& peer) const {
-  if (!installed_.is_object()) return "no Python (--python names one)";
-  const auto has = [&](const char* name) { return installed_.value(name, nlohmann::json()).is_string(); };
-  if (!has("numpy") || !has("scipy")) return "apt install python3-numpy python3-scipy, or --python";
-  if (peer == "sklearn" && !has("sklearn")) return "apt install python3-sklearn, or --python";
+  if (!process_.runs()) return "no Python (--python names one)";
+  if (!process_.has("numpy") || !process_.has("scipy")) return "apt install python3-numpy python3-scipy, or --python";
+  if (peer == "sklearn" && !process_.has("sklearn")) return "apt install python3-sklearn, or --python";
   return {};
-}
-
-nlohmann::json PythonPeer::ask(const nlohmann::json& request) {
-  const std::string line = request.dump() + "\n";
-  for (std::size_t written = 0; written < line.size();) {
-    const ssize_t count = write(to_, line.data() + written, line.size() - written);
-    if (count > 0) written += static_cast<std::size_t>(count);
-    else if (errno != EINTR) return {{"error", "the Python process ended"}};
-  }
-  const nlohmann::json answer = nlohmann::json::parse(read_line(), nullptr, false);
-  return answer.is_object() ? answer : nlohmann::json{{"error", "the Python process ended"}};
-}
-
-std::string PythonPeer::read_line() {
-  for (;;) {
-    const auto end = pending_.find('\n');
-    if (end != std::string::npos) {
-      const std::string line = pending_.substr(0, end);
-      pending_.erase(0, end + 1);
-      return line;
-    }
-    throw_if_interrupted();
-    pollfd waiting = {from_, POLLIN, 0};
-    if (poll(&waiting, 1, 100) <= 0) continue;
-    char piece[4096];
-    const ssize_t count = read(from_, piece, sizeof piece);
-    if (count == 0 || (count < 0 && errno != EINTR)) return {};
-    if (count > 0) pending_.append(piece, static_cast<std::size_t>(count));
-  }
 }
 
 }  // namespace fd::cli

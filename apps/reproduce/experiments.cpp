@@ -6,6 +6,7 @@ namespace fd::reproduce {
 const std::vector<Experiment>& experiments() {
   static const std::vector<Experiment> table = {
       {"t6", "time, bandwidth and recovered harmonics on the flat six-torus, against N", {"--n", "--seeds"}, declare_t6},
+      {"keops", "the kernel product alone, ours and KeOps", {"--n", "--python"}, declare_keops},
   };
   return table;
 }

@@ -6,5 +6,6 @@
 namespace fd::reproduce {
 
 Running declare_t6(CLI::App& app);
+Running declare_keops(CLI::App& app);
 
 }  // namespace fd::reproduce

@@ -1,6 +1,7 @@
 #include "reproduce/page.hpp"
 
 #include <algorithm>
+#include <regex>
 
 #include <fmt/format.h>
 
@@ -14,6 +15,13 @@ extern const Content experiment_content;
 
 namespace fd::reproduce {
 namespace {
+
+// Text, with powers as they are printed, 2^10 and N^(1/6), and `commands`.
+std::string marked(const std::string& text) {
+  static const std::regex power(R"(\^\(([^()]+)\)|\^((?:−|-)?[0-9.]*[0-9]))");
+  static const std::regex code("`([^`]+)`");
+  return std::regex_replace(std::regex_replace(escaped(text), power, "<sup>$1$2</sup>"), code, "<code>$1</code>");
+}
 
 std::size_t count_of(const std::vector<Comparison>& comparisons, Verdict verdict) {
   return static_cast<std::size_t>(
@@ -32,13 +40,15 @@ const char* css_class(Verdict verdict) { return verdict == Verdict::unmeasured ?
 std::string verdict_row(const Comparison& c, const std::string& first) {
   constexpr const char* signs[] = {"✓", "≠", "–"};
   const auto aside = [](const char* kind, const std::string& text) {
-    return text.empty() ? std::string() : fmt::format("<span class=\"{}\">{}</span>", kind, escaped(text));
+    return text.empty() ? std::string() : fmt::format("<span class=\"{}\">{}</span>", kind, marked(text));
   };
+  const auto kind = [](const Value& value) { return value.words.empty() ? "value" : "words"; };
   return fmt::format(
-      "<tr>{}<td>{}{}</td><td class=\"value\" data-head=\"paper\">{}</td><td class=\"value\" data-head=\"ours\">{}</td>"
+      "<tr>{}<td>{}{}</td><td class=\"{}\" data-head=\"paper\">{}</td><td class=\"{}\" data-head=\"ours\">{}</td>"
       "<td><span class=\"verdict {}\">{} {}</span>{}{}</td></tr>\n",
-      first, escaped(c.claim), aside("place", c.where), escaped(value_text(c.paper)), escaped(value_text(c.ours)),
-      css_class(c.verdict), signs[static_cast<int>(c.verdict)], name(c.verdict), aside("why", c.rule), aside("why", c.why));
+      first, marked(c.claim), aside("place", c.where), kind(c.paper), marked(value_text(c.paper)), kind(c.ours),
+      marked(value_text(c.ours)), css_class(c.verdict), signs[static_cast<int>(c.verdict)], name(c.verdict), aside("why", c.rule),
+      aside("why", c.verdict == Verdict::agrees ? std::string() : c.why));
 }
 
 std::string section(const std::string& id, const std::string& title, const std::string& content) {
@@ -76,7 +86,7 @@ std::string figures_html(const std::vector<Figure>& figures) {
 
 std::string notes_html(const std::vector<std::string>& notes, const std::string& command) {
   std::string html;
-  for (const std::string& note : notes) html += fmt::format("<p>{}</p>\n", escaped(note));
+  for (const std::string& note : notes) html += fmt::format("<p>{}</p>\n", marked(note));
   return html + fmt::format("<p>To repeat this:</p>\n<pre><code>{}</code></pre>\n", escaped(command));
 }
 
@@ -98,7 +108,7 @@ std::string experiment_page(const Result& result, const std::string& command) {
   add("notes", "How it was done", notes_html(result.notes, command));
   return whole_page(page::experiment_content, result.title,
                     {{"title", escaped(result.title)},
-                     {"answer", escaped(result.answer)},
+                     {"answer", marked(result.answer)},
                      {"counts", counts_html(result.comparisons)},
                      {"links", links},
                      {"sections", sections}},
@@ -114,7 +124,7 @@ std::string index_page(const std::vector<Result>& results, const std::vector<Lef
     for (const Comparison& comparison : result.comparisons)
       rows += verdict_row(comparison, fmt::format("<td><a href=\"{0}.html\">{0}</a></td>", escaped(result.name)));
     list += fmt::format("<li><strong><a href=\"{}.html\">{}</a></strong> {}</li>\n", escaped(result.name), escaped(result.title),
-                        escaped(result.answer));
+                        marked(result.answer));
     links += fmt::format("<a href=\"{0}.html\">{0}</a> ", escaped(result.name));
   }
   for (const LeftOut& one : left_out)

@@ -138,10 +138,15 @@ class Folder {
   std::string path_;
 };
 
-// As it would be typed again.
+// As it would be typed again: in quotes where the shell would take a word apart.
 std::string command_text(const std::vector<std::string>& command) {
+  constexpr const char* plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
   std::string text = cli::program_name();
-  for (std::size_t i = 1; i < command.size(); ++i) text += " " + command[i];
+  for (std::size_t i = 1; i < command.size(); ++i) {
+    std::string word;
+    for (const char c : command[i]) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    text += word.empty() || word.find_first_not_of(plain) != std::string::npos ? " '" + word + "'" : " " + word;
+  }
   return text;
 }
 
@@ -229,7 +234,9 @@ Action declare_reproduce(CLI::App& app, const std::vector<std::string>& command)
   app.add_flag("--json", arguments->json, "one JSON document on standard output");
   app.add_flag("--quiet", arguments->quiet, "no progress, no table");
   auto declared = std::make_shared<std::vector<Declared>>(declare_all(app));
-  app.footer(footer);
+  std::string list = "Experiments:\n";
+  for (const Experiment& experiment : experiments()) list += fmt::format("  {:<12}{}\n", experiment.name, experiment.summary);
+  app.footer(list + fmt::format("  {:<12}{}\n\n", "all", "all of them, and an index") + footer);
   return [arguments, declared, &app, &command] { return run(app, *arguments, *declared, command); };
 }
 

@@ -1,5 +1,6 @@
 #include "reproduce/statistics.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -15,10 +16,12 @@ Value mean_of(const std::vector<double>& runs) {
   return {mean, runs.size() > 1 ? std::sqrt(square / (count - 1)) : std::numeric_limits<double>::quiet_NaN()};
 }
 
-double deviations_apart(const Value& a, const Value& b) {
-  const auto known = [](double spread) { return spread > 0 ? spread : 0; };
-  const double together = std::hypot(known(a.spread), known(b.spread));
-  return together > 0 ? std::abs(a.number - b.number) / together : std::numeric_limits<double>::quiet_NaN();
+Value median_of(std::vector<double> runs) {
+  if (runs.empty()) return {};
+  std::sort(runs.begin(), runs.end());
+  const std::size_t last = runs.size() - 1;
+  return {runs[runs.size() / 2],
+          last > 0 ? 0.5 * (runs[3 * last / 4] - runs[last / 4]) : std::numeric_limits<double>::quiet_NaN()};
 }
 
 Comparison compared(std::string claim, std::string where, Value paper, Value ours, double allowed, std::string rule,

@@ -10,8 +10,8 @@ namespace fd::reproduce {
 // Spread: the standard deviation of the runs, n - 1 below the root; not known for a single one.
 Value mean_of(const std::vector<double>& runs);
 
-// The difference over the two spreads together, sqrt(a^2 + b^2); a spread that is not known counts as none. NaN where neither is known.
-double deviations_apart(const Value& a, const Value& b);
+// Median of times, which other programs on the machine disturb less than a mean; spread: half the width of their middle half.
+Value median_of(std::vector<double> runs);
 
 // Agreement: |ours - paper| <= `allowed`.
 Comparison compared(std::string claim, std::string where, Value paper, Value ours, double allowed, std::string rule,

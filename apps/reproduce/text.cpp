@@ -93,10 +93,12 @@ std::string comparisons_text(const std::vector<Comparison>& comparisons) {
   return table_text(table) + (reasons.empty() ? "" : "\nWhat differs or was not measured:\n" + reasons);
 }
 
-std::string number_text(double number, int digits = 5) {
+std::string number_text(double number) {
   if (!std::isfinite(number)) return "-";
   if (number == std::floor(number) && std::abs(number) < 1e9) return fmt::format("{:.0f}", number);
-  return fmt::format("{:.{}g}", number, digits);
+  std::string text = fmt::format("{:.4g}", number);
+  const auto power = text.find("e-0");
+  return power == std::string::npos ? text : text.erase(power + 2, 1);
 }
 
 }  // namespace
@@ -112,8 +114,12 @@ const char* name(Verdict verdict) {
 
 std::string value_text(const Value& value) {
   if (!value.words.empty()) return value.words;
-  if (!(value.spread > 0)) return number_text(value.number);
-  return number_text(value.number) + " ± " + number_text(value.spread, 2);
+  if (!(value.spread > 0) || !std::isfinite(value.number)) return number_text(value.number);
+  // two digits of the spread, and the number to the same place
+  const double size = std::max(std::abs(value.number), value.spread);
+  if (size >= 1e6 || size < 1e-4) return fmt::format("{:.3g} ± {:.2g}", value.number, value.spread);
+  const int places = std::clamp(1 - static_cast<int>(std::floor(std::log10(value.spread))), 0, 6);
+  return fmt::format("{:.{}f} ± {:.{}f}", value.number, places, value.spread, places);
 }
 
 std::string result_text(const Result& result) {

@@ -104,6 +104,6 @@ def test_the_remarks_of_the_report_are_all_explained():
 def test_the_manual_page_names_every_command(program):
     page = subprocess.run([ROOT / "tools" / "man_page", PROGRAM], capture_output=True, text=True, check=True).stdout
     name = Path(PROGRAM).name.upper()
-    for verb in ("FIT", "TRANSFORM", "REPORT", "DECODE", "SUPPORT", "INFO", "ESTIMATE", "DEMO", "SELFTEST", "COMPLETIONS"):
+    for verb in ("FIT", "TRANSFORM", "REPORT", "DECODE", "SUPPORT", "INFO", "ESTIMATE", "DEMO", "REPRODUCE", "SELFTEST", "COMPLETIONS"):
         assert f".SH {name} {verb}\n" in page
     assert not re.search(r"^[.'](?!TH|SH|B |I |nf|fi)", page, re.M)

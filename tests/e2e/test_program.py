@@ -13,7 +13,7 @@ import pytest
 
 from conftest import PROGRAM, torus
 
-VERBS = ["fit", "transform", "report", "decode", "support", "info", "estimate", "demo", "selftest", "completions"]
+VERBS = ["fit", "transform", "report", "decode", "support", "info", "estimate", "demo", "reproduce", "selftest", "completions"]
 
 
 def test_help_is_everywhere(program):

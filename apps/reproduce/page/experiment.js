@@ -32,7 +32,7 @@ function axisOf(axis, values, room) {
 
 // ---- series
 
-var OURS = ["--accent", OKABE[2], OKABE[3], OKABE[7]], PAPERS = ["--warm", OKABE[1], OKABE[6], OKABE[7]];
+var OURS = ["--accent", OKABE[2], OKABE[7], OKABE[4]], PAPERS = ["--warm", OKABE[3], OKABE[6], OKABE[1]];
 
 function colours(figure) {
   var seen = {paper: 0, ours: 0, guide: 0};
@@ -129,7 +129,11 @@ function cellText(cell) {
   if (cell === null) return "–";
   if (typeof cell === "string") return cell;
   if (typeof cell === "number") return cell === Math.round(cell) && Math.abs(cell) < 1e9 ? count(cell) : short(cell);
-  return short(cell.value) + " ± " + String(parseFloat(cell.spread.toPrecision(2))).replace(/e-/, "e−");
+  var size = Math.max(Math.abs(cell.value), cell.spread);
+  if (!(cell.spread > 0)) return short(cell.value);
+  if (size >= 1e6 || size < 1e-4) return short(cell.value) + " ± " + short(cell.spread);
+  var places = Math.max(0, Math.min(6, 1 - Math.floor(Math.log(cell.spread) / Math.LN10)));  // two digits of the spread
+  return (cell.value.toFixed(places) + " ± " + cell.spread.toFixed(places)).replace("-", "−");
 }
 
 function cellPlain(cell) { return cell !== null && typeof cell === "object" ? cell.value : cell; }

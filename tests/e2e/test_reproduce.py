@@ -1,0 +1,222 @@
+"""reproduce: the paper's experiments in their quick form, with what they must find; pages; peers that are missing, work or fail; bad input."""
+
+import json
+import math
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from conftest import PROGRAM
+
+PAPER = json.loads((Path(__file__).parents[2] / "apps/reproduce/paper_figures.json").read_text())
+ALL = re.search(r"\{([\w,]*all)\}|(\S*\|all)", subprocess.run([PROGRAM, "reproduce", "--help"], capture_output=True, text=True).stdout)
+EXPERIMENTS = [name for name in re.split(r"[|,]", ALL.group(1) or ALL.group(2)) if name != "all"]
+
+
+def number(cell):
+    return cell["value"] if isinstance(cell, dict) else cell
+
+
+def claim(found, words):
+    matching = [c for c in found["comparisons"] if words in c["claim"]]
+    assert len(matching) == 1, [c["claim"] for c in found["comparisons"]]
+    return matching[0]
+
+
+def column(found, table, head):
+    shown = next(t for t in found["tables"] if t["name"] == table)
+    index = [c["name"] for c in shown["columns"]].index(head)
+    return [row[index] for row in shown["rows"]]
+
+
+@pytest.fixture(scope="module")
+def t6(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("t6")
+    start = time.monotonic()
+    result = subprocess.run([PROGRAM, "reproduce", "t6", "--quick", "--json", "--out", "pages"], cwd=folder, capture_output=True, text=True, timeout=300)
+    assert result.returncode == 0, result.stderr
+    return {**json.loads(result.stdout), "folder": folder, "took": time.monotonic() - start}
+
+
+def test_t6_finds_what_the_paper_has(t6):
+    assert t6["converged"] and t6["experiment"] == "t6"
+    ladder = {row[0]: row for row in PAPER["t6"]["ladder"]["rows"]}
+    sizes = column(t6, "t6", "N")
+    assert sizes == [1024, 2048, 4096]
+    for n, ours, best, overlap in zip(sizes, *(column(t6, "t6", head) for head in ("β ours, paper's rule", "β ours, default", "overlap ours, paper's rule"))):
+        _, beta, spread, score, _ = ladder[n]
+        assert abs(number(ours) - beta) <= spread + ours["spread"]
+        assert number(ours) == pytest.approx(beta - spread, rel=0.02)  # the lower of its two groups of runs
+        assert ours["spread"] < 0.02 * number(ours)
+        assert abs(number(overlap) - score) < 4 * overlap["spread"] + 0.01
+        assert number(best) > number(ours)
+    assert claim(t6, "exponent of β over the sizes")["ours"]["value"] == pytest.approx(0.16, abs=0.02)
+    assert claim(t6, "Singer")["verdict"] == "agrees"
+    assert claim(t6, "falls with N")["verdict"] == "agrees"
+    assert all(c["verdict"] == "agrees" for c in t6["comparisons"] if c["claim"].startswith(("β at", "overlap")))
+
+
+def test_verdicts_follow_from_the_numbers(t6):
+    """What says "the two spreads meet" or "within x" is computed again here."""
+    checked = 0
+    for c in t6["comparisons"]:
+        if c["rule"] == "the two spreads meet":
+            holds = abs(c["ours"]["value"] - c["paper"]["value"]) <= c["ours"]["spread"] + c["paper"]["spread"]
+        elif c["rule"] == "within twice the two spreads together":
+            holds = abs(c["ours"]["value"] - c["paper"]["value"]) <= 2 * math.hypot(c["ours"]["spread"], c["paper"]["spread"])
+        elif re.fullmatch(r"within [\d.]+", c["rule"]):
+            holds = abs(number(c["ours"]) - number(c["paper"])) <= float(c["rule"].split()[1])
+        else:
+            continue
+        checked += 1
+        assert c["verdict"] == ("agrees" if holds else "differs"), c
+    assert checked >= 8
+
+
+def test_figures_hold_the_papers_points_and_ours(t6):
+    assert [f["name"] for f in t6["figures"]] == ["time", "bandwidth", "error"]
+    for figure in t6["figures"]:
+        sources = [s["source"] for s in figure["series"]]
+        assert "paper" in sources and "ours" in sources
+        assert all(len(s["points"]) == 3 for s in figure["series"] if s["source"] == "ours")
+    bandwidth = t6["figures"][1]["series"][0]
+    assert [p[:3] for p in bandwidth["points"]] == [row[:3] for row in PAPER["t6"]["ladder"]["rows"]]
+
+
+def test_a_page_is_one_file_under_a_policy(t6):
+    assert t6["pages"] == ["pages/t6.html"]
+    assert [p.name for p in (t6["folder"] / "pages").iterdir()] == ["t6.html"]
+    page = (t6["folder"] / "pages/t6.html").read_text()
+    assert "default-src 'none'" in page and "{{" not in page.split("<script>")[0]
+    assert not re.search(r'(src|href)="(?!#)', page.split("<script>")[0])
+    assert page.count('<span class="verdict') == len(t6["comparisons"])
+
+
+def test_the_same_numbers_for_any_number_of_threads(program):
+    runs = [json.loads(program("reproduce", "t6", "--n", 300, "--seeds", 2, "--json", "--threads", threads).stdout) for threads in (1, 2)]
+    for head in ("β ours, paper's rule", "β ours, default", "overlap ours, paper's rule"):
+        assert column(runs[0], "t6", head) == column(runs[1], "t6", head)
+    assert claim(runs[0], "exponent of β")["verdict"] == "not measured"  # one size has none
+    assert "nan" not in runs[0]["answer"]
+
+
+def test_text_says_what_agrees(program):
+    text = program("reproduce", "t6", "--n", "1024,2048", "--seeds", 2).stdout
+    assert "β at N = 2^10" in text and "agrees" in text and "figures 1b and 1c" in text
+    assert program("reproduce", "t6", "--n", 300, "--seeds", 1, "--quiet").stdout == ""
+
+
+# ---- KeOps
+
+FORMULA = """
+import numpy
+class Genred:
+    def __init__(self, formula, aliases, reduction_op, axis):
+        assert (reduction_op, axis) == ("Sum", 1) and "SqDist" in formula
+    def __call__(self, beta, x, y, w, backend):
+        {fault}
+        x, y, w = (a.astype(float) for a in (x, y, w))
+        return numpy.concatenate([numpy.exp(-beta[0] * ((row - y) ** 2).sum(1))[None] @ w for row in x]).astype(numpy.float32)
+"""
+
+
+def peer(folder, fault="pass"):
+    """A Python in which `import pykeops` finds a stand-in made of numpy."""
+    package = folder / "modules/pykeops"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text('__version__ = "9.9"\n')
+    (package / "numpy.py").write_text(FORMULA.format(fault=fault))
+    record = folder / "modules/pykeops-9.9.dist-info"
+    record.mkdir()
+    (record / "METADATA").write_text("Metadata-Version: 2.1\nName: pykeops\nVersion: 9.9\n")
+    return {"PYTHONPATH": str(folder / "modules")}
+
+
+def test_keops_without_pykeops_says_how_to_get_it(program):
+    bare = program.folder / "python"
+    bare.write_text('#!/bin/sh\necho \'{"pykeops": null, "numpy": null}\'\ncat > /dev/null\n')
+    bare.chmod(0o755)
+    found = json.loads(program("reproduce", "keops", "--quick", "--json", "--python", bare).stdout)
+    assert column(found, "matvec", "N") == [1024, 8192]
+    assert all("pykeops" in cell for cell in column(found, "matvec", "KeOps here"))
+    assert "pip install pykeops" in claim(found, "ours and KeOps agree")["why"]
+    assert claim(found, "ours and KeOps agree")["verdict"] == "not measured"
+    exact = claim(found, "sums in double")
+    assert exact["verdict"] == "agrees" and 0 < exact["ours"] <= 1e-6
+    assert all(number(cell) > 0 for table in ("matvec", "matmat") for cell in column(found, table, "ours"))
+
+
+def test_keops_with_a_peer_compares_results_and_times(program):
+    found = json.loads(program("reproduce", "keops", "--n", "64,512", "--json", "--python", sys.executable, environment=peer(program.folder)).stdout)
+    agreement = claim(found, "ours and KeOps agree")
+    assert agreement["verdict"] == "agrees" and 0 < agreement["ours"] <= 1e-6
+    for table in ("matvec", "matmat"):
+        assert all(cell > 0 for head in ("KeOps here", "KeOps tuned", "ours from KeOps") for cell in column(found, table, head))
+    assert any("9.9" in note for note in found["notes"])
+
+
+def test_keops_with_a_wrong_peer_differs(program):
+    found = json.loads(program("reproduce", "keops", "--n", 64, "--quick", "--json", "--python", sys.executable, environment=peer(program.folder, "w = w * 1.01")).stdout)
+    agreement = claim(found, "ours and KeOps agree")
+    assert agreement["verdict"] == "differs" and agreement["ours"] == pytest.approx(0.01 / 1.01, rel=1e-3)
+
+
+def test_keops_with_a_failing_peer_says_so(program):
+    found = json.loads(program("reproduce", "keops", "--n", 64, "--quick", "--json", "--python", sys.executable, environment=peer(program.folder, "raise RuntimeError('no compiler today')")).stdout)
+    assert "no compiler today" in claim(found, "ours and KeOps agree")["why"]
+
+
+# ---- all of them, and misuse
+
+
+def test_all_in_their_quick_form_make_an_index(tmp_path):
+    result = subprocess.run([PROGRAM, "reproduce", "all", "--quick", "--json", "--out", "pages"], cwd=tmp_path, capture_output=True, text=True, timeout=500)
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout)
+    ran = [e["experiment"] for e in found["experiments"]]
+    assert sorted(ran + [e["experiment"] for e in found["left_out"]]) == sorted(EXPERIMENTS)
+    assert sorted(p.name for p in (tmp_path / "pages").iterdir()) == sorted([name + ".html" for name in ran] + ["index.html"])
+    index = (tmp_path / "pages/index.html").read_text()
+    assert index.count('<span class="verdict') == sum(len(e["comparisons"]) for e in found["experiments"])
+    for name in ran:
+        assert f'href="{name}.html"' in index
+
+
+def test_what_cannot_be_honoured_is_refused(program):
+    program.refused("reproduce", words=["experiment"])
+    program.refused("reproduce", "t7", words=["t7", "t6"])
+    program.refused("reproduce", "t6", "--n", "ten", words=["ten", "whole number"])
+    program.refused("reproduce", "t6", "--n", 63, words=["63", "64 or more"])
+    program.refused("reproduce", "t6", "--seeds", -1, words=["-1"])
+    program.refused("reproduce", "t6", "--threads", 100000, words=["--threads", "at most"])
+    program.refused("reproduce", "t6", "--python", "python3", words=["--python", "t6"])
+    program.refused("reproduce", "keops", "--seeds", 3, words=["--seeds", "keops"])
+    program.refused("reproduce", "keops", "--n", 1, words=["2 or more"])
+    program.refused("reproduce", "keops", "--quick", "--python", "./nothing", words=["./nothing", "does not run"])
+    program.refused("reproduce", "t6", "--positon", "a", words=["--positon"])
+    (program.folder / "file").write_text("")
+    program.refused("reproduce", "t6", "--quick", "--out", "file", status=3, words=["--out file", "folder"])
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_cannot_be_written_is_refused_before_the_work(program):
+    (program.folder / "closed").mkdir(mode=0o500)
+    program.refused("reproduce", "t6", "--out", "closed", status=3, words=["closed"])
+
+
+@pytest.mark.parametrize("experiment", ["t6", "keops"])
+def test_an_interrupt_ends_it_and_leaves_no_page(tmp_path, experiment):
+    environment = {**os.environ, **peer(tmp_path, "__import__('time').sleep(100)")}
+    arguments = ["--n", "64,262144"] if experiment == "t6" else ["--n", "64", "--python", sys.executable]
+    process = subprocess.Popen([PROGRAM, "reproduce", experiment, *arguments, "--out", "pages"], cwd=tmp_path, stderr=subprocess.PIPE, text=True, env=environment)
+    time.sleep(3)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=20)
+    assert process.returncode == 130 and "interrupted; nothing was written" in said
+    assert list((tmp_path / "pages").iterdir()) == []
