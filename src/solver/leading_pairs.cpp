@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <vector>
 
@@ -67,6 +68,49 @@ class Shifted {
   std::vector<char> swapped_;
 };
 
+// Eigenvalues of a symmetric tridiagonal matrix of entries about 1, descending: the QL iteration in rational form (Reinsch 1973), on squares of
+// the off-diagonal entries, without a root or an angle in its inner loop. Empty where it does not end.
+Eigen::VectorXd tridiagonal_values(Eigen::VectorXd d, const Eigen::VectorXd& beside) {
+  constexpr int most_sweeps = 40;
+  const Eigen::Index n = d.size();
+  Eigen::VectorXd e2 = Eigen::VectorXd::Zero(n);
+  e2.head(n - 1) = beside.array().square();
+  double moved = 0, size = 0, rounding = 0;
+  for (Eigen::Index l = 0; l < n; ++l) {
+    const double here = std::abs(d(l)) + std::sqrt(e2(l));
+    if (here > size) size = here, rounding = unit * size;
+    const double nothing = rounding * rounding;
+    Eigen::Index m = l;
+    while (e2(m) > nothing) ++m;  // the last one is zero
+    for (int sweep = 0; m != l && e2(l) > nothing; ++sweep) {
+      if (sweep == most_sweeps) return {};
+      const double root = std::sqrt(e2(l)), start = d(l), p = (d(l + 1) - start) / (2 * root);
+      d(l) = root / (p + std::copysign(std::sqrt(p * p + 1), p));
+      const double shift = start - d(l);
+      d.segment(l + 1, n - l - 1).array() -= shift;
+      moved += shift;
+      double g = d(m) == 0 ? rounding : d(m), h = g, s = 0;
+      for (Eigen::Index i = m - 1; i >= l; --i) {
+        const double q = g * h, r = q + e2(i);
+        e2(i + 1) = s * r;
+        s = e2(i) / r;
+        d(i + 1) = h + s * (h + d(i));
+        g = d(i) - e2(i) / g;
+        if (g == 0) g = rounding;
+        h = g * (q / r);
+      }
+      e2(l) = s * g * h;
+      d(l) = h;
+      if (!std::isfinite(h) || e2(l) < 0) return {};
+      m = l;
+      while (e2(m) > nothing) ++m;
+    }
+    d(l) += moved;
+  }
+  std::sort(d.begin(), d.end(), std::greater<>());
+  return d;
+}
+
 // Between -1 and 1, without a pattern that an eigenvector would have.
 double scattered(Eigen::Index i) {
   std::uint64_t bits = (static_cast<std::uint64_t>(i) + 1) * 0x9E3779B97F4A7C15u;
@@ -90,10 +134,8 @@ LeadingPairs::LeadingPairs(const Eigen::MatrixXd& a) : a_(a) {
   a_ /= scale_;
   if (a.rows() >= too_small) {
     reduced_.emplace(a_);
-    Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver;
-    solver.computeFromTridiagonal(reduced_->diagonal(), reduced_->subDiagonal(), Eigen::EigenvaluesOnly);
-    found_ = solver.info() == Eigen::Success;
-    if (found_) values_ = Eigen::VectorXd(scale_ * solver.eigenvalues().reverse());
+    values_ = Eigen::VectorXd(scale_ * tridiagonal_values(reduced_->diagonal(), reduced_->subDiagonal()));
+    found_ = values_.size() > 0;
   }
   if (!found_) decompose();
 }

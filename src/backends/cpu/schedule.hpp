@@ -19,8 +19,9 @@ namespace fd::cpu {
 class Schedule {
  public:
   explicit Schedule(std::size_t panels) : panels_(panels) {
-    // about 64 blocks of whole chunks, of 4 to 32 panels: a block of fewer would spend its time on sums at the edges
-    block_ = std::clamp<std::size_t>((panels + 63) / 64, chunk_panels, 32);
+    // about 64 blocks of whole chunks, of 8 to 32 panels, or of 4 where there would be fewer than four: a block of fewer would spend its time on
+    // sums at the edges
+    block_ = std::clamp<std::size_t>((panels + 63) / 64, panels > 6 * chunk_panels ? 2 * chunk_panels : chunk_panels, 32);
     block_ = (block_ + chunk_panels - 1) / chunk_panels * chunk_panels;
     blocks_ = (panels + block_ - 1) / block_;
   }
