@@ -180,6 +180,7 @@ Table extend(const Model& model, PointSource& fresh, double time, const Options&
     }
     for (std::size_t i = 0; i < all.size(); ++i)
       if (placed[i] == 0) far.push_back(first + i);
+    if (!far.empty()) watch.stage("place", far.size(), model.beta, 0);
     place_far_rows(model, fresh, far, scale, options.threads, watch, out);
     if (beyond_reach != nullptr) beyond_reach->insert(beyond_reach->end(), far.begin(), far.end());
   }

@@ -10,7 +10,7 @@ SolverPlan plan_solver(std::size_t modes, std::size_t rows, std::size_t bytes_pe
   SolverPlan plan;
   // Never below 4: a single vector misses members of degenerate doublets while it reports convergence.
   // With few rows a pass is as cheap as what is done with its columns, and fewer columns do.
-  constexpr std::size_t few_rows = 4096, few_modes = 24;
+  constexpr std::size_t few_rows = 2048, few_modes = 24;
   const bool small = modes <= few_modes && rows <= few_rows;
   plan.block = wished_block > 0     ? std::max<std::size_t>(4, wished_block)
                : small              ? 8
@@ -23,16 +23,18 @@ SolverPlan plan_solver(std::size_t modes, std::size_t rows, std::size_t bytes_pe
     plan.basis = std::max(wished_basis, least);
     return plan;
   }
-  // Room for a solve without a restart where that is cheap (64 MiB), and never less than a restart can live on. But no more than have a projected
-  // problem, of some n^3 / 2.4 nanoseconds, that costs what a pass and the orthogonalisation of its columns cost.
-  constexpr std::size_t cheap = std::size_t{1} << 26;
+  // Room for a solve without a restart where that is cheap (64 MiB), and never less than a restart can live on.
+  constexpr std::size_t cheap = std::size_t{1} << 26, long_chain = 512;
+  const std::size_t room = std::min(std::max(long_chain, 32 * plan.block), cheap / column);
+  plan.basis = std::max({8 * plan.block, 3 * modes + 2 * plan.block, room});
+  if (modes <= few_modes) return plan;
+  // With many modes no more than have a projected problem, of some n^3 / 2.4 nanoseconds, that costs what a pass and the orthogonalisation of its
+  // columns cost.
   const auto n = static_cast<double>(rows), b = static_cast<double>(plan.block),
              kept = static_cast<double>(modes + 4 * plan.block);
   const double pass = n * n * (0.1 + 0.01 * b) + 0.5 * n * b * kept;
   const auto solved = static_cast<std::size_t>(std::cbrt(2.4 * pass));
-  const std::size_t roomy =
-      std::max({8 * plan.block, 3 * modes + 2 * plan.block, std::min<std::size_t>(32 * plan.block, cheap / column)});
-  plan.basis = std::min(roomy, std::max({8 * plan.block, modes + 5 * plan.block, solved}));
+  plan.basis = std::min(plan.basis, std::max({8 * plan.block, modes + 5 * plan.block, solved}));
   return plan;
 }
 

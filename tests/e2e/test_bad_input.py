@@ -286,7 +286,7 @@ def test_options_without_effect_are_remarked(program, points):
 def test_wishes_that_the_solver_cannot_take_are_remarked(program, points):
     for options, words in [
         (("--block", 3), "note: --block 3 is taken as 4"),
-        (("--basis", 5), "note: --basis 5 is too small for 8 modes and blocks of 16"),
+        (("--basis", 5), "note: --basis 5 is too small for 8 modes and blocks of 8"),
     ]:
         for verb in (("fit", "points.npy", "-o", "m.h5"), ("estimate", "points.npy")):
             assert words in program(*verb, "--beta", 3, "-k", 8, *options).stderr

@@ -105,7 +105,7 @@ TEST(Trim, PlacementCanBeStopped) {
   options.trim = 10.5 / static_cast<double>(rows);
   options.beta = 3;
   EXPECT_NE(fitted(data, options).outcome.find("left out of the fit"), std::string::npos);
-  for (const auto& stages : {std::vector<std::string>{"solve", "extend"}, std::vector<std::string>{"extend", "trim"}}) {
+  for (const auto& stages : {std::vector<std::string>{"solve", "extend"}, std::vector<std::string>{"extend", "place"}}) {
     StopsAt observer(stages);
     options.observer = &observer;
     try {
