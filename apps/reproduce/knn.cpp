@@ -35,7 +35,7 @@ struct Plan {
 Plan plan_of(const Setup& setup) {
   if (setup.quick) return {200000, 2, 700, 1, 500, {16, 64, 256}};
   const std::size_t draws = setup.seeds > 0 ? setup.seeds : 5;
-  return {200000, draws, 3000, std::min<std::size_t>(draws, 3), 1500, {16, 32, 64, 128, 256, 512, 1024}};
+  return {200000, draws, 3000, std::min<std::size_t>(draws, 3), 1000, {16, 32, 64, 128, 256, 512}};
 }
 
 // beta = 8.75 (N / 2e5)^(1/3): both bandwidths of the appendix lie on it.
@@ -149,18 +149,19 @@ Spectra measure_spectra(const Setup& setup, const Plan& plan, const PaperTable& 
     const Table points = drawn(plan.spectrum_rows, paper_seed + static_cast<std::uint32_t>(draw));
     const NeighbourGraph graph(points.view(), spectra.beta, static_cast<std::size_t>(table.at(table.rows() - 1, "k")));
     std::vector<MaskedSpectrum> row(table.rows());
-    const std::size_t tasks = 2 * table.rows() + (draw == 0 ? 1 : 0);
+    const std::size_t tasks = table.rows() + (draw == 0 ? 1 : 0);
     team.run(
         tasks,
         [&](std::size_t task, int) {
-          if (task == 2 * table.rows()) {
-            spectra.dense_least = symmetric_spectrum(graph.kernel())(0);
+          if (task == table.rows()) {
+            spectra.dense_least = least_eigenvalue(graph.kernel());
             return;
           }
-          const auto k = static_cast<std::size_t>(table.at(task / 2, "k"));
-          const auto values = symmetric_spectrum(task % 2 == 0 ? graph.kernel(k) : graph.mask(k));
-          if (task % 2 == 0) row[task / 2].kernel_least = values(0), row[task / 2].negative = 100 * negative_mass(values);
-          else row[task / 2].mask_least = values(0);
+          const auto k = static_cast<std::size_t>(table.at(task, "k"));
+          row[task].mask_least = least_eigenvalue(graph.mask(k));
+          const auto values = symmetric_spectrum(graph.kernel(k));
+          row[task].kernel_least = values(0);
+          row[task].negative = 100 * negative_mass(values);
         },
         [] { cli::throw_if_interrupted(); });
     spectra.draws.push_back(std::move(row));

@@ -6,6 +6,8 @@
 
 #include <Eigen/Eigenvalues>
 
+#include "base/random.hpp"
+
 namespace fd {
 
 using Eigen::Index;
@@ -49,6 +51,31 @@ MatrixXd NeighbourGraph::kernel(std::size_t neighbours) const { return kernel_.c
 
 VectorXd symmetric_spectrum(const MatrixXd& matrix) {
   return Eigen::SelfAdjointEigenSolver<MatrixXd>(matrix, Eigen::EigenvaluesOnly).eigenvalues();
+}
+
+double least_eigenvalue(const MatrixXd& matrix) {
+  const Index n = matrix.rows();
+  const Random random(1, 0);
+  MatrixXd basis(n, n);
+  VectorXd next(n), diagonal(n), beside(n);  // of the tridiagonal matrix
+  for (Index i = 0; i < n; ++i) next(i) = random.normal(static_cast<std::uint64_t>(i));
+  double length = next.norm();
+  for (Index step = 0;; ++step) {
+    basis.col(step) = next / length;
+    next.noalias() = matrix.selfadjointView<Eigen::Lower>() * basis.col(step);
+    diagonal(step) = basis.col(step).dot(next);
+    const auto known = basis.leftCols(step + 1);
+    for (int twice = 0; twice < 2; ++twice) next -= known * (known.transpose() * next).eval();
+    length = next.norm();
+    beside(step) = length;
+    const bool last = step + 1 == n;
+    if (step % 10 != 9 && !last) continue;
+    Eigen::SelfAdjointEigenSolver<MatrixXd> small;
+    small.computeFromTridiagonal(diagonal.head(step + 1), beside.head(step));
+    // |A y - theta y| of the Ritz vector y; no eigenvalue is further from theta
+    const double residual = length * std::abs(small.eigenvectors()(step, 0)), size = small.eigenvalues().cwiseAbs().maxCoeff();
+    if (last || residual <= 1e-9 * size || length <= 1e-13 * size) return small.eigenvalues()(0);
+  }
 }
 
 double negative_mass(const VectorXd& spectrum) { return -spectrum.cwiseMin(0.0).sum() / spectrum.cwiseAbs().sum(); }

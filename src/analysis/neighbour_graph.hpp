@@ -30,6 +30,8 @@ class NeighbourGraph {
 
 // Of a symmetric matrix, ascending.
 Eigen::VectorXd symmetric_spectrum(const Eigen::MatrixXd& matrix);
+// Its smallest one alone, by Lanczos with full reorthogonalisation: n^2 operations a step instead of n^3. To 1e-9 of the largest |lambda|.
+double least_eigenvalue(const Eigen::MatrixXd& matrix);
 // Sum of |lambda| over the negative ones, over that of all.
 double negative_mass(const Eigen::VectorXd& spectrum);
 

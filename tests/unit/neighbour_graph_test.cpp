@@ -37,6 +37,18 @@ TEST(NeighbourGraph, NegativeMassIsAShareOfTheSpectrum) {
   EXPECT_NEAR(symmetric_spectrum(two)(1), 3, 1e-14);
 }
 
+TEST(NeighbourGraph, LeastEigenvalueIsThatOfTheSpectrum) {
+  const Random random(8, 0);
+  for (const Eigen::Index n : {1, 7, 150}) {
+    MatrixXd a(n, n);
+    for (Eigen::Index i = 0; i < n; ++i)
+      for (Eigen::Index j = 0; j <= i; ++j) a(i, j) = a(j, i) = random.normal(static_cast<std::uint64_t>(i * n + j));
+    const Eigen::VectorXd spectrum = symmetric_spectrum(a);
+    EXPECT_NEAR(least_eigenvalue(a), spectrum(0), 1e-8 * spectrum.cwiseAbs().maxCoeff());
+  }
+  EXPECT_NEAR(least_eigenvalue(MatrixXd::Identity(20, 20)), 1, 1e-12);
+}
+
 TEST(NeighbourGraph, ModesAreRightEigenvectorsOfTheWalk) {
   const Random random(2, 0);
   std::vector<double> x(80);
