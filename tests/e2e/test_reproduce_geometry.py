@@ -33,7 +33,7 @@ def verdicts(result):
 def test_knn(program):
     result = reproduced(program, "knn", "--quick")
     judged = verdicts(result)
-    # every cell of table 1 inside the spread of one draw of 400 rows
+    # every cell of table 1 inside the spread of a mean over 400 rows
     cells = {claim: verdict for claim, verdict in judged.items() if claim.startswith("row mass retained")}
     assert len(cells) == 5 and set(cells.values()) == {"agrees"}
     independent = [2.21, 4.37, 8.53, 16.3, 50.2]
