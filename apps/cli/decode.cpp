@@ -10,7 +10,6 @@
 
 #include "analysis/angle_unit.hpp"
 #include "base/counted.hpp"
-#include "base/pieces.hpp"
 #include "cli/summary.hpp"
 #include "cli/verb.hpp"
 #include "common/console.hpp"
@@ -19,7 +18,6 @@
 #include "common/validators.hpp"
 #include "io/atomic_file.hpp"
 #include "io/labels.hpp"
-#include "io/open_points.hpp"
 #include "io/write_table.hpp"
 
 namespace fd::cli {
@@ -60,29 +58,8 @@ bool listed(const std::vector<std::string>& wanted, const std::string& name, std
          std::find(wanted.begin(), wanted.end(), std::to_string(number)) != wanted.end();
 }
 
-// One file is read as labels are (names place the rows); several are stacked as points are.
-std::vector<Labels> read_targets(const std::vector<std::string>& files, const Model& model) {
-  if (files.size() == 1) return read_numbers(files[0], model.n, model.names);
-  ReadOptions options;
-  options.vectors = true;
-  const auto source = open_points(files, options);
-  if (source->rows() != model.n)
-    throw Error(Failure::input,
-                fmt::format("{} and {}: {} together, but the model has {}", files.front(),
-                            files.size() == 2 ? files[1] : fmt::format("{} more files", files.size() - 1),
-                            counted(source->rows(), "row"), model.n),
-                "give one row of targets for each row of the model");
-  std::vector<Labels> columns(source->dimension());
-  for (std::size_t c = 0; c < columns.size(); ++c) columns[c].name = fmt::format("column {}", c + 1);
-  in_pieces(*source, [&](std::size_t, std::size_t count, const double* values) {
-    for (std::size_t i = 0; i < count; ++i)
-      for (Labels& column : columns) column.numbers.push_back(*values++);
-  });
-  return columns;
-}
-
 Targets chosen_targets(const Arguments& arguments, const Model& model) {
-  const std::vector<Labels> all = read_targets(arguments.targets, model);
+  const std::vector<Labels> all = read_numbers(arguments.targets, model.n, model.names);
   std::vector<const Labels*> chosen;
   for (std::size_t c = 0; c < all.size(); ++c)
     if (arguments.columns.empty() || listed(arguments.columns, all[c].name, c + 1)) chosen.push_back(&all[c]);

@@ -40,11 +40,13 @@ Error wrong_length(const std::string& path, std::size_t found, std::size_t rows)
                "give one line a row of the model, in its order, with or without a header");
 }
 
-std::vector<Labels> numbers_from(const std::string& path, std::size_t rows) {
+std::vector<Labels> numbers_from(const std::vector<std::string>& files, std::size_t rows) {
   ReadOptions options;
   options.vectors = true;
-  const auto source = open_points({path}, options);
-  if (source->rows() != rows) throw wrong_length(path, source->rows(), rows);
+  const auto source = open_points(files, options);
+  if (source->rows() != rows)
+    throw wrong_length(files.size() == 1 ? files[0] : fmt::format("{} and {} more", files[0], files.size() - 1), source->rows(),
+                       rows);
   std::vector<Labels> labels(source->dimension());
   in_pieces(*source, [&](std::size_t, std::size_t count, const double* values) {
     for (std::size_t i = 0; i < count; ++i)
@@ -131,7 +133,7 @@ Labels column_of(const std::vector<Line>& lines, std::size_t column, const std::
 
 std::vector<Labels> read_columns(const std::string& path, std::size_t rows, const std::vector<std::string>& names,
                                  bool clusters) {
-  if (binary(path)) return numbers_from(path, rows);
+  if (binary(path)) return numbers_from({path}, rows);
   std::vector<Line> lines = lines_of(path);
   Line heads;
   if (lines.size() == rows + 1) {
@@ -154,14 +156,15 @@ std::vector<Labels> read_labels(const std::string& path, std::size_t rows, const
   return read_columns(path, rows, names, true);
 }
 
-std::vector<Labels> read_numbers(const std::string& path, std::size_t rows, const std::vector<std::string>& names) {
-  std::vector<Labels> columns = read_columns(path, rows, names, false);
+std::vector<Labels> read_numbers(const std::vector<std::string>& files, std::size_t rows, const std::vector<std::string>& names) {
+  if (files.size() > 1) return numbers_from(files, rows);
+  std::vector<Labels> columns = read_columns(files.at(0), rows, names, false);
   NumberReader read(false);
   for (const Labels& column : columns)
     for (std::size_t i = 0; i < column.words.size(); ++i)
       if (!column.words[i].empty() && !read(column.words[i]))
         throw Error(Failure::input,
-                    fmt::format("{}, {}: \"{}\" of row {} is not a number", path, column.name, column.words[i], i + 1),
+                    fmt::format("{}, {}: \"{}\" of row {} is not a number", files[0], column.name, column.words[i], i + 1),
                     "give numbers, with NA or an empty cell where there is none");
   return columns;
 }

@@ -18,6 +18,7 @@ namespace fd {
 std::vector<Labels> read_labels(const std::string& path, std::size_t rows, const std::vector<std::string>& names);
 
 // The same where every column must be numbers: whole ones stay numbers, a cell that is neither a number nor missing is an Error(input).
-std::vector<Labels> read_numbers(const std::string& path, std::size_t rows, const std::vector<std::string>& names);
+// Several files are stacked, as points are.
+std::vector<Labels> read_numbers(const std::vector<std::string>& files, std::size_t rows, const std::vector<std::string>& names);
 
 }  // namespace fd

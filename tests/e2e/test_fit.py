@@ -211,3 +211,12 @@ def test_not_converged_is_written_and_said(program, points):
     with h5py.File(program.folder / "m.h5") as file:
         assert not file.attrs["converged"]
         assert file["residuals"][:].max() > 1e-7
+
+
+def test_the_papers_rule_keeps_the_last_safe_bandwidth(program):
+    """The wall comes before V rises: the probe before it is taken, also after it was solved again with many modes."""
+    np.save(program.folder / "x.npy", np.random.default_rng(1).standard_normal((400, 3)))
+    model = json.loads(program("fit", "x.npy", "-k", 64, "--select", "paper", "--no-ladder", "-o", "m.h5", "--json").stdout)
+    walls = [beta for beta, outcome in zip(model["sweep"]["beta"], model["sweep"]["outcome"]) if outcome == "wall"]
+    assert "last safe probe" in model["outcome"] and len(walls) == 1
+    assert model["beta"] == pytest.approx(walls[0] / 2)

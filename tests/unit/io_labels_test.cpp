@@ -58,12 +58,12 @@ TEST_F(LabelsTest, RefusesOtherLengthsAndWidths) {
 }
 
 TEST_F(LabelsTest, TargetsAreNumbersEvenWhereTheyAreFewWholeOnes) {
-  const auto columns = read_numbers(put("targets.csv", "a,b\n0,1.5\n1,NA\n0,2\n"), 3, {});
+  const auto columns = read_numbers({put("targets.csv", "a,b\n0,1.5\n1,NA\n0,2\n")}, 3, {});
   ASSERT_EQ(columns.size(), 2u);
   EXPECT_EQ(columns[0].numbers, (std::vector<double>{0, 1, 0}));
   EXPECT_TRUE(std::isnan(columns[1].numbers[1]));
   try {
-    read_numbers(put("targets.csv", "a,b\n0,1.5\n1,high\n0,2\n"), 3, {});
+    read_numbers({put("targets.csv", "a,b\n0,1.5\n1,high\n0,2\n")}, 3, {});
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), Failure::input);

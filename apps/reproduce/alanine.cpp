@@ -1,0 +1,354 @@
+// reproduce alanine: section 4. Diffusion modes of alanine dipeptide from interatomic distances alone, and how well a linear decoder of the
+// first m modes gives back the backbone dihedrals of a trajectory that it has not seen.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include <flashdiffusion/error.hpp>
+#include <flashdiffusion/fit.hpp>
+
+#include "common/console.hpp"
+#include "common/validators.hpp"
+#include "reproduce/alanine_decoding.hpp"
+#include "reproduce/alanine_frames.hpp"
+#include "reproduce/experiments.hpp"
+#include "reproduce/paper.hpp"
+#include "reproduce/ramachandran.hpp"
+#include "reproduce/statistics.hpp"
+
+namespace fd::reproduce {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+
+struct Arguments {
+  std::string positions, dihedrals, angles = "rad";
+  std::optional<double> beta;
+  bool ladder = false;
+};
+
+const Probe* accepted(const Model& model) {
+  const Probe* found = nullptr;
+  for (const Probe& probe : model.sweep)
+    if (probe.beta == model.beta) found = &probe;
+  return found;
+}
+
+// ---- what is shown
+
+ResultTable decoding_table(const std::vector<Decoded>& all, const PaperTable& paper) {
+  ResultTable table{"decoding",
+                    "Mean absolute error of the decoded angles, degrees. Held out: trajectories that the decoder has not seen; "
+                    "random: frames left out of "
+                    "those it was fitted to. Condition: of the centred Gram matrix of the modes.",
+                    {{"m"},
+                     {"φ held out"},
+                     {"ψ held out"},
+                     {"joint"},
+                     {"φ random"},
+                     {"ψ random"},
+                     {"joint random"},
+                     {"condition"},
+                     {"φ paper"},
+                     {"ψ paper"},
+                     {"condition paper"}},
+                    {}};
+  for (const Decoded& one : all) {
+    const std::size_t row = paper.row_of("m", static_cast<double>(one.m));
+    const auto of_paper = [&](const char* column) { return row < paper.rows() ? Value(paper.at(row, column)) : Value(); };
+    table.rows.push_back({static_cast<double>(one.m), one.held.phi, one.held.psi, one.held.joint, one.random.phi, one.random.psi,
+                          one.random.joint, one.condition, of_paper("phi_trajectory"), of_paper("psi_trajectory"),
+                          of_paper("condition")});
+  }
+  return table;
+}
+
+ResultTable run_table(const Model& model, const Frames& frames, const Split& split) {
+  const Probe* probe = accepted(model);
+  const auto number = [](std::size_t count) { return static_cast<double>(count); };
+  double residual = 0;
+  for (const double r : model.residuals) residual = std::max(residual, r);
+  const auto known = [&](double Probe::*field) { return probe != nullptr ? Value(probe->*field) : Value(); };
+  return {"run",
+          "The fit.",
+          {{"quantity", "", true}, {"paper"}, {"ours"}},
+          {{"frames", paper_number("alanine", "frames"), number(frames.features.rows())},
+           {"trajectories, of which held out", "3, 1", fmt::format("{}, {}", frames.trajectories, split.held_trajectories)},
+           {"frames: fitted to, random holdout, held out", "495,000, 5,000, 250,000",
+            fmt::format("{}, {}, {}", split.train.size(), split.random.size(), split.held.size())},
+           {"β", paper_number("alanine", "beta"), model.beta},
+           {"probes", paper_number("alanine", "probes"), number(model.sweep.size())},
+           {"n_eff", paper_number("alanine", "n_eff"), known(&Probe::n_eff)},
+           {"d̂", paper_number("alanine", "d_hat"), known(&Probe::d_hat)},
+           {"Perron gap", {}, known(&Probe::perron_gap)},
+           {"largest eigenvalue", paper_number("alanine", "largest_eigenvalue"), model.eigenvalues.front()},
+           {fmt::format("eigenvalue {}", model.modes()),
+            model.modes() == 256 ? Value(paper_number("alanine", "last_eigenvalue")) : Value(), model.eigenvalues.back()},
+           {"largest residual", {}, residual},
+           {"passes over the kernel", {}, number(model.passes)},
+           {"seconds", paper_number("alanine", "seconds"), model.seconds},
+           {"peak memory", "2.25 TB, if the kernel were stored", cli::bytes_text(static_cast<double>(model.peak_rss_bytes))}}};
+}
+
+ResultTable sweep_table(const Model& model) {
+  ResultTable table{"sweep",
+                    "Probes of the flow.",
+                    {{"n"}, {"β"}, {"n_eff"}, {"d̂"}, {"Perron gap"}, {"V"}, {"passes"}, {"outcome", "", true}},
+                    {}};
+  for (const Probe& p : model.sweep)
+    table.rows.push_back(
+        {static_cast<double>(p.n), p.beta, p.n_eff, p.d_hat, p.perron_gap, p.v, static_cast<double>(p.passes), p.outcome});
+  return table;
+}
+
+void compare_spectrum(const Model& model, bool chosen, Result& result) {
+  const auto place = [](const char* name) { return paper_place("alanine", name); };
+  bool ordered = true;
+  for (std::size_t j = 0; j < model.modes(); ++j)
+    ordered = ordered && model.eigenvalues[j] > 0 && (j == 0 || model.eigenvalues[j] <= model.eigenvalues[j - 1]);
+  result.comparisons.push_back(stated("all computed eigenvalues are positive and ordered",
+                                      place("eigenvalues_positive_and_ordered"), "all 256",
+                                      fmt::format("{} of {}", ordered ? "all" : "not all", model.modes()), ordered, "every one"));
+  double residual = 0;
+  for (const double r : model.residuals) residual = std::isnan(r) ? r : std::max(residual, r);
+  result.comparisons.push_back(stated("the modes are eigenvectors", place("modes"), "not reported", residual, residual < 1e-4,
+                                      "every residual |Mv − λv| below 1e-4"));
+  const Probe* probe = accepted(model);
+  if (!chosen || probe == nullptr) {
+    result.comparisons.push_back(
+        unmeasured("β of the flow", place("beta"), paper_number("alanine", "beta"), "the bandwidth was given"));
+    return;
+  }
+  result.comparisons.push_back(compared("β of the flow", place("beta"), paper_number("alanine", "beta"), model.beta,
+                                        0.5 * paper_number("alanine", "beta"), "within a factor of 1.5: another data set",
+                                        "fewer frames, another force field; β depends on both"));
+  const double share = probe->n_eff / static_cast<double>(probe->n), of_paper = paper_number("alanine", "n_eff_share");
+  result.comparisons.push_back(stated("a point has a few hundredths of all frames as effective neighbours", place("n_eff_share"),
+                                      of_paper, share, share > of_paper / 3 && share < of_paper * 3, "within a factor of 3"));
+  result.comparisons.push_back(compared("dimension at the scale of the kernel, d̂", place("d_hat"),
+                                        paper_number("alanine", "d_hat"), probe->d_hat, 1.5, "within 1.5",
+                                        "d̂ grows with β: at another bandwidth it is another scale"));
+  const Probe* wall = nullptr;
+  for (const Probe& p : model.sweep)
+    if (p.outcome == "wall") wall = &p;
+  if (wall != nullptr)
+    result.comparisons.push_back(compared("β past the fp32 Perron wall", place("beta_wall"), paper_number("alanine", "beta_wall"),
+                                          wall->beta, paper_number("alanine", "beta_wall"),
+                                          "within a factor of 2: the grid is dyadic"));
+}
+
+void compare_decoding(const std::vector<Decoded>& all, const PaperTable& paper, bool same_size, std::size_t fitted_to,
+                      Result& result) {
+  const auto place = [](const char* name) { return paper_place("alanine", name); };
+  const Decoded& last = all.back();
+  const std::size_t row = paper.row_of("m", static_cast<double>(last.m));
+  const double features = paper_number("alanine", "features");
+  const char* why = same_size ? "" : "other frames than the paper's: fewer, 1 ps apart, another force field";
+  for (const bool phi : {true, false}) {
+    const char* name = phi ? "φ" : "ψ";
+    const double ours = phi ? last.held.phi : last.held.psi;
+    if (row < paper.rows()) {
+      const double theirs = paper.at(row, phi ? "phi_trajectory" : "psi_trajectory");
+      result.comparisons.push_back(stated(fmt::format("held-out error of {} at m = {}, degrees", name, last.m), paper.where(),
+                                          theirs, ours, ours <= 1.1 * theirs, "no more than a tenth above the paper's", why));
+    }
+  }
+  if (static_cast<double>(last.m) > features && all.size() > 1) {
+    const Decoded& before = all[all.size() - 2];
+    result.comparisons.push_back(
+        stated(fmt::format("both errors still fall past D = 80, from m = {} to {}", before.m, last.m),
+               place("improves_past_features"), "5.26 → 4.86, 4.42 → 3.95",
+               fmt::format("{:.2f} → {:.2f}, {:.2f} → {:.2f}", before.held.phi, last.held.phi, before.held.psi, last.held.psi),
+               last.held.phi < before.held.phi && last.held.psi < before.held.psi, "both fall",
+               fmt::format("the decoder has {} frames and next to no penalty: few frames for many modes", fitted_to)));
+  } else {
+    result.comparisons.push_back(unmeasured("both errors still fall past D = 80", place("improves_past_features"),
+                                            "5.26 → 4.86, 4.42 → 3.95", fmt::format("{} modes here", last.m)));
+  }
+  result.comparisons.push_back(stated(
+      "ψ begins its principal decrease at m", place("onset_psi"), paper_number("alanine", "onset_psi"),
+      static_cast<double>(onset_of_psi(all)), onset_of_psi(all) == static_cast<std::size_t>(paper_number("alanine", "onset_psi")),
+      "the same m", "modes of a few sparse frames come between at a larger β, and the slow φ process is rare in other data"));
+  const double apart = std::max(std::abs(last.held.phi - last.random.phi), std::abs(last.held.psi - last.random.psi));
+  result.comparisons.push_back(stated("unseen trajectories are decoded as well as random frames: the errors differ by, degrees",
+                                      place("holdout_difference"), paper_number("alanine", "holdout_difference"), apart,
+                                      apart <= 0.25, "no more than 0.25 degrees",
+                                      "a mean over a few hundred or thousand frames is known no better"));
+}
+
+std::vector<Figure> decoding_figures(const std::vector<Decoded>& all, const Model& model, const PaperTable& paper) {
+  Figure errors{"errors",
+                "Error of decoded angles on trajectories held out",
+                "The paper's figure 3a.",
+                {"modes m", true},
+                {"degrees", true},
+                {}};
+  errors.series = {{"φ, paper", Source::paper, paper.points("m", "phi_trajectory")},
+                   {"ψ, paper", Source::paper, paper.points("m", "psi_trajectory")}};
+  Series phi{"φ, ours", Source::ours, {}}, psi{"ψ, ours", Source::ours, {}};
+  for (const Decoded& one : all) {
+    phi.points.push_back({static_cast<double>(one.m), one.held.phi});
+    psi.points.push_back({static_cast<double>(one.m), one.held.psi});
+  }
+  errors.series.push_back(std::move(phi));
+  errors.series.push_back(std::move(psi));
+  const double features = paper_number("alanine", "features"), onset = static_cast<double>(onset_of_psi(all));
+  errors.marks = {{features, "D = 80"}};
+  if (onset > 0 && std::abs(std::log2(onset / features)) > 0.7) errors.marks.push_back({onset, "onset of ψ"});  // words need room
+  Figure spectrum{
+      "spectrum", "Eigenvalues", "All nontrivial eigenvalues that were computed; the paper prints its first and its last.",
+      {"mode"},   {"λ"},         {}};
+  Series ours{"ours", Source::ours, {}, true, false};
+  for (std::size_t j = 0; j < model.modes(); ++j) ours.points.push_back({static_cast<double>(j + 1), model.eigenvalues[j]});
+  spectrum.series = {{"paper",
+                      Source::paper,
+                      {{1, paper_number("alanine", "largest_eigenvalue")}, {256, paper_number("alanine", "last_eigenvalue")}},
+                      false},
+                     std::move(ours)};
+  return {std::move(errors), std::move(spectrum)};
+}
+
+void add_surfaces(const std::vector<Decoded>& all, const Frames& frames, const Split& split, Result& result) {
+  const Decoded& last = all.back();
+  const Decoded* coarse = &all.front();
+  for (const Decoded& one : all)
+    if (one.m == 8) coarse = &one;
+  const MatrixXd truth = rows_of(frames.angles, split.held, 2);
+  const FreeEnergy reference(truth), few(coarse->held_angles), many(last.held_angles);
+  result.figures.push_back(reference.figure("reference", "Reference: trajectories held out"));
+  result.figures.push_back(few.figure("few-modes", fmt::format("Decoded from {} modes", coarse->m)));
+  result.figures.push_back(many.figure("many-modes", fmt::format("Decoded from {} modes", last.m)));
+  result.tables.push_back({"surfaces",
+                           "Share of the probability that lies in another cell of 10° × 10° than in the reference (half the sum "
+                           "of absolute differences).",
+                           {{"m"}, {"misplaced", "%"}},
+                           {{static_cast<double>(coarse->m), 100 * reference.misplaced(few)},
+                            {static_cast<double>(last.m), 100 * reference.misplaced(many)}}});
+  // A strided piece of a trajectory held out, as decoded and as it was.
+  Figure segment = reference.figure("segment", "A decoded piece of a trajectory held out");
+  segment.caption =
+      "The paper's figure 3b: free energy of the frames held out, and every 5th of 200 successive frames, true and decoded.";
+  std::swap(segment.x, segment.y);
+  segment.heat = reference.transposed();
+  Series was{"true", Source::paper, {}}, found{"decoded", Source::ours, {}};
+  double joint = 0;
+  std::size_t shown = 0;
+  for (Index i = 0; i < std::min<Index>(200, truth.rows()); i += 5, ++shown) {
+    was.points.push_back({truth(i, 0), truth(i, 1)});
+    found.points.push_back({last.held_angles(i, 0), last.held_angles(i, 1)});
+    joint += joint_error(last.held_angles, truth, i);
+  }
+  was.line = found.line = false;  // frames a picosecond apart jump across the plane
+  segment.series = {std::move(was), std::move(found)};
+  result.figures.push_back(std::move(segment));
+  result.comparisons.push_back(
+      compared("mean joint error of a strided piece held out, degrees", paper_place("alanine", "segment_joint_error"),
+               paper_number("alanine", "segment_joint_error"), joint / static_cast<double>(shown), 7.1,
+               "no more than twice the paper's", "a piece of 40 frames; the mean over all frames held out is in the table"));
+  const MatrixXd random_truth = rows_of(frames.angles, split.random, 2);
+  Series frames_of{"frames left out at random", Source::ours, {}, false};
+  for (Index i = 0; i < std::min<Index>(1500, random_truth.rows()); ++i)
+    frames_of.points.push_back({random_truth(i, 0), random_truth(i, 1), 0, joint_error(last.random_angles, random_truth, i)});
+  Figure scatter{"joint-error",
+                 "Where the decoder errs",
+                 "Frames left out at random, coloured by the joint error of their decoded angles.",
+                 {"φ, degrees", false, -180, 180},
+                 {"ψ, degrees", false, -180, 180},
+                 {std::move(frames_of)}};
+  scatter.shade = {"joint error, degrees", 0, 30};
+  result.figures.push_back(std::move(scatter));
+}
+
+std::string held_text(const Split& split) {
+  return split.held_trajectories == 1 ? std::string("the trajectory")
+                                      : fmt::format("the {} trajectories", split.held_trajectories);
+}
+
+Result run(const Setup& setup, const Arguments& arguments) {
+  Result result;
+  result.name = "alanine";
+  result.title = "Alanine dipeptide: dihedrals from diffusion modes";
+  setup.begin("alanine, reading");
+  const std::size_t wanted = !setup.sizes.empty() ? setup.sizes[0] : setup.quick ? 3000 : 0;
+  const Frames frames = read_frames(arguments.positions, arguments.dihedrals, *angle_unit_from_name(arguments.angles), wanted);
+  const Split split = split_of(frames);
+
+  Options options = setup.options();
+  options.modes = std::min<std::size_t>(setup.quick ? 128 : static_cast<std::size_t>(paper_number("alanine", "modes")),
+                                        frames.features.rows() / 8);
+  options.tolerance = 1e-4;
+  options.keep_points = false;
+  options.ladder = arguments.ladder;
+  options.select = arguments.ladder ? Select::robust : Select::paper;
+  options.beta0_cap.reset();  // the paper's sweep starts at 8.64
+  options.beta = arguments.beta;
+  setup.begin(fmt::format("alanine, {} frames, {} modes", frames.features.rows(), options.modes));
+  const Model model = fit(frames.features.view(), options);
+  result.converged = model.converged;
+  if (!model.converged) result.notes.push_back(model.outcome);
+
+  setup.begin("alanine, decoding");
+  std::vector<std::size_t> numbers;
+  for (std::size_t m = 2; m <= model.modes(); m *= 2) numbers.push_back(m);
+  if (numbers.empty() || numbers.back() != model.modes()) numbers.push_back(model.modes());
+  const std::vector<Decoded> all = decode_all(model, frames, split, numbers);
+  const PaperTable paper("alanine", "decoding");
+  result.tables = {decoding_table(all, paper), run_table(model, frames, split), sweep_table(model)};
+  compare_decoding(all, paper, frames.features.rows() == static_cast<std::size_t>(paper_number("alanine", "frames")),
+                   split.train.size(), result);
+  compare_spectrum(model, !arguments.beta, result);
+  result.figures = decoding_figures(all, model, paper);
+  add_surfaces(all, frames, split, result);
+  const Decoded& last = all.back();
+  result.answer = fmt::format(
+      "{} frames, {} modes at β = {:.4g}: the angles of {} held out are decoded to {:.2f}° (φ) and {:.2f}° (ψ) from all modes; "
+      "the paper has 4.86° and "
+      "3.95° with 750,000 frames.",
+      frames.features.rows(), model.modes(), model.beta, held_text(split), last.held.phi, last.held.psi);
+  result.notes.push_back(fmt::format("Distances of 10 heavy atoms to the first 8, 80 features; α = ½; ridge 1e-8 tr(G)/m; {}. {}",
+                                     arguments.beta     ? "the bandwidth was given"
+                                     : arguments.ladder ? "default rule with a ladder of samples"
+                                                        : "the paper's rule on all frames",
+                                     model.outcome));
+  if (frames.features.rows() < frames.all)
+    result.notes.push_back(fmt::format("{} of {} frames, evenly spaced.", frames.features.rows(), frames.all));
+  return result;
+}
+
+std::string lacks(const Arguments& arguments) {
+  if (!arguments.positions.empty() && !arguments.dihedrals.empty()) return {};
+  return "alanine needs --positions P.npz and --dihedrals A.npz: heavy-atom positions and backbone dihedrals in the mdshare "
+         "format "
+         "(alanine-dipeptide-3x250ns-heavy-atom-positions.npz and …-backbone-dihedrals.npz)";
+}
+
+}  // namespace
+
+Running declare_alanine(CLI::App& app) {
+  auto arguments = std::make_shared<Arguments>();
+  app.add_option("--positions", arguments->positions,
+                 "heavy-atom positions: an archive with an array a trajectory, or a plain array")
+      ->type_name("FILE")
+      ->group("alanine");
+  app.add_option("--dihedrals", arguments->dihedrals, "phi and psi of the same frames")->type_name("FILE")->group("alanine");
+  app.add_option("--angles", arguments->angles, "their unit")
+      ->type_name("")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"rad", "deg"}))
+      ->group("alanine");
+  app.add_flag("--ladder", arguments->ladder,
+               "choose the bandwidth by the default rule, on samples first, instead of the paper's on all frames")
+      ->group("alanine");
+  app.add_option("--beta", arguments->beta, "a bandwidth, instead of choosing one")
+      ->check(cli::real_number)
+      ->type_name("B")
+      ->group("alanine");
+  return {[arguments](const Setup& setup) { return run(setup, *arguments); },
+          [arguments](const Setup&) { return lacks(*arguments); }};
+}
+
+}  // namespace fd::reproduce

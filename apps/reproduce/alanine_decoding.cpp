@@ -1,0 +1,94 @@
+#include "reproduce/alanine_decoding.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/ridge_decoder.hpp"
+#include "base/sample.hpp"
+#include "reproduce/paper.hpp"
+
+namespace fd::reproduce {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+
+double joint_error(const MatrixXd& decoded, const MatrixXd& angles, Index i) {
+  return std::hypot(circular_distance(decoded(i, 0), angles(i, 0), 360), circular_distance(decoded(i, 1), angles(i, 1), 360));
+}
+
+namespace {
+
+AngleErrors errors_of(const MatrixXd& decoded, const MatrixXd& angles) {
+  const Eigen::RowVectorXd each = circular_error(decoded, angles, 360);
+  AngleErrors errors{each(0), each(1), 0};
+  for (Index i = 0; i < angles.rows(); ++i) errors.joint += joint_error(decoded, angles, i) / static_cast<double>(angles.rows());
+  return errors;
+}
+
+}  // namespace
+
+Split split_of(const Frames& frames) {
+  Split split;
+  split.held_trajectories = std::max<std::size_t>(1, (frames.trajectories + 1) / 3);  // one of three, three of ten
+  std::vector<std::size_t> others;
+  for (std::size_t i = 0; i < frames.trajectory.size(); ++i)
+    (frames.trajectory[i] + split.held_trajectories >= frames.trajectories ? split.held : others).push_back(i);
+  // 5,000 of the paper's 500,000; of fewer frames at most a tenth
+  const auto wanted = std::min(static_cast<std::size_t>(paper_number("alanine", "random_holdout")), others.size() / 10);
+  const std::vector<std::size_t> places = sampled_rows(others.size(), wanted, 42);
+  for (std::size_t i = 0, next = 0; i < others.size(); ++i) {
+    if (next < places.size() && places[next] == i) split.random.push_back(others[i]), ++next;
+    else split.train.push_back(others[i]);
+  }
+  return split;
+}
+
+MatrixXd rows_of(const Table& table, const std::vector<std::size_t>& rows, std::size_t columns) {
+  MatrixXd values(static_cast<Index>(rows.size()), static_cast<Index>(columns));
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    for (std::size_t j = 0; j < columns; ++j) values(static_cast<Index>(i), static_cast<Index>(j)) = table(rows[i], j);
+  return values;
+}
+
+// All from one set of sums over the training frames, with the paper's penalty.
+std::vector<Decoded> decode_all(const Model& model, const Frames& frames, const Split& split,
+                                const std::vector<std::size_t>& numbers) {
+  const std::size_t modes = model.modes();
+  const MatrixXd held = rows_of(frames.angles, split.held, 2), random = rows_of(frames.angles, split.random, 2);
+  const MatrixXd held_modes = rows_of(model.psi, split.held, modes), random_modes = rows_of(model.psi, split.random, modes);
+  RidgeMoments moments(Eigen::RowVectorXd::Zero(static_cast<Index>(modes)), Eigen::RowVectorXd::Zero(4));
+  constexpr std::size_t piece = 4096;
+  for (std::size_t first = 0; first < split.train.size(); first += piece) {
+    const auto begin = split.train.begin() + static_cast<std::ptrdiff_t>(first);
+    const std::vector<std::size_t> rows(begin, begin + static_cast<std::ptrdiff_t>(std::min(piece, split.train.size() - first)));
+    moments.add(rows_of(model.psi, rows, modes), circle_points(rows_of(frames.angles, rows, 2), 360));
+  }
+  std::vector<Decoded> all;
+  for (const std::size_t m : numbers) {
+    const auto columns = static_cast<Index>(m);
+    const RidgePath path(moments.leading(columns));
+    const RidgeDecoder decoder = path.decoder(paper_number("alanine", "ridge"));
+    Decoded one{m,
+                path.condition(),
+                {},
+                {},
+                circle_angles(decoder.predict(held_modes.leftCols(columns)), 360),
+                circle_angles(decoder.predict(random_modes.leftCols(columns)), 360)};
+    one.held = errors_of(one.held_angles, held);
+    one.random = errors_of(one.random_angles, random);
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+std::size_t onset_of_psi(const std::vector<Decoded>& all) {
+  std::size_t onset = 0;
+  double largest = 1;
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    const double ratio = all[i].held.psi / all[i - 1].held.psi;
+    if (ratio < largest) largest = ratio, onset = all[i].m;
+  }
+  return onset;
+}
+
+}  // namespace fd::reproduce

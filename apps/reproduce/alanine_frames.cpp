@@ -1,0 +1,130 @@
+#include "reproduce/alanine_frames.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include <flashdiffusion/error.hpp>
+
+#include "base/counted.hpp"
+#include "base/pieces.hpp"
+#include "common/interrupt.hpp"
+#include "io/npz.hpp"
+#include "io/open_points.hpp"
+
+namespace fd::reproduce {
+namespace {
+
+constexpr std::size_t atoms = 10, anchors = 8;
+
+struct Trajectory {
+  std::string name;  // of its array; empty for a plain file
+  std::string file;
+  std::unique_ptr<PointSource> source;
+};
+
+std::vector<Trajectory> trajectories_of(const std::string& path, std::size_t columns, const std::string& wanted) {
+  std::vector<Trajectory> trajectories;
+  if (path.ends_with(".npz"))
+    for (const std::string& name : npz_names(path)) trajectories.push_back({name, path + ":" + name, nullptr});
+  else trajectories.push_back({"", path, nullptr});
+  if (trajectories.empty()) throw Error(Failure::input, fmt::format("{} holds no arrays", path), "it must hold arr_0, arr_1, …");
+  for (Trajectory& trajectory : trajectories) {
+    trajectory.source = cli::interruptible(open_points({trajectory.file}));
+    if (trajectory.source->dimension() != columns)
+      throw Error(Failure::input,
+                  fmt::format("{}: {}, but {} are needed: {}", trajectory.file, counted(trajectory.source->dimension(), "column"),
+                              columns, wanted),
+                  "give the heavy-atom positions as --positions and the backbone dihedrals as --dihedrals");
+  }
+  return trajectories;
+}
+
+// The arrays of both files belong together by name, and have as many rows.
+void check_pairs(std::vector<Trajectory>& positions, std::vector<Trajectory>& dihedrals, const std::string& positions_file,
+                 const std::string& dihedrals_file) {
+  if (positions.size() != dihedrals.size())
+    throw Error(Failure::input,
+                fmt::format("{} holds {} and {} {}", positions_file, counted(positions.size(), "trajectory array"),
+                            dihedrals_file, dihedrals.size()),
+                "give the two files of one data set");
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    const auto partner =
+        std::find_if(dihedrals.begin(), dihedrals.end(), [&](const Trajectory& d) { return d.name == positions[i].name; });
+    if (partner == dihedrals.end())
+      throw Error(Failure::input,
+                  fmt::format("{} has an array {}, {} has none of that name", positions_file, positions[i].name, dihedrals_file),
+                  "give the two files of one data set");
+    std::swap(dihedrals[i], *partner);
+    if (positions[i].source->rows() != dihedrals[i].source->rows())
+      throw Error(Failure::input,
+                  fmt::format("{} has {}, but {} has {}", positions[i].file, counted(positions[i].source->rows(), "frame"),
+                              dihedrals[i].file, dihedrals[i].source->rows()),
+                  "a trajectory needs a pair of angles for every frame: give the two files of one data set");
+  }
+}
+
+void distances(const double* position, std::size_t row, Table& features) {
+  for (std::size_t a = 0; a < atoms; ++a)
+    for (std::size_t b = 0; b < anchors; ++b) {
+      double square = 0;
+      for (std::size_t c = 0; c < 3; ++c) square += std::pow(position[3 * a + c] - position[3 * b + c], 2);
+      features.set(row, anchors * a + b, std::sqrt(square));
+    }
+}
+
+void check_finite(const double* values, std::size_t count, const std::string& file, std::size_t row) {
+  for (std::size_t c = 0; c < count; ++c)
+    if (!std::isfinite(values[c]))
+      throw Error(Failure::input, fmt::format("{}: frame {}, column {} is not a finite number", file, row + 1, c + 1),
+                  "leave such frames out");
+}
+
+void check_unit(const Table& angles, AngleUnit unit, const std::string& file) {
+  const std::string doubt = doubt_of_unit(angles, unit);
+  if (!doubt.empty())
+    throw Error(Failure::input, fmt::format("{}: {}", file, doubt),
+                fmt::format("add --angles {}, if that is so", unit == AngleUnit::radians ? "deg" : "rad"));
+}
+
+}  // namespace
+
+Frames read_frames(const std::string& positions_file, const std::string& dihedrals_file, AngleUnit unit, std::size_t most) {
+  std::vector<Trajectory> positions = trajectories_of(positions_file, 3 * atoms, "x, y, z of 10 heavy atoms");
+  std::vector<Trajectory> dihedrals = trajectories_of(dihedrals_file, 2, "phi and psi");
+  check_pairs(positions, dihedrals, positions_file, dihedrals_file);
+  Frames frames;
+  for (const Trajectory& trajectory : positions) frames.all += trajectory.source->rows();
+  const std::size_t kept = most == 0 ? frames.all : std::min(most, frames.all);
+  const std::size_t parts = positions.size() == 1 ? 3 : positions.size();
+  if (kept < 30 * parts)
+    throw Error(Failure::input, fmt::format("{} are too few to be split", counted(kept, "frame")), "give a few hundred or more");
+  frames.features = Table(kept, atoms * anchors, false);
+  frames.angles = Table(kept, 2, true);
+  frames.trajectories = parts;
+  std::size_t row = 0, passed = 0;  // frame `row` of those kept is number row * all / kept of all
+  for (std::size_t t = 0; t < positions.size(); ++t) {
+    const std::size_t before = passed;
+    std::vector<double> angles(2);
+    in_pieces(*positions[t].source, [&](std::size_t first, std::size_t count, const double* values) {
+      for (std::size_t i = 0; i < count; ++i, ++passed) {
+        if (row >= kept || row * frames.all / kept != passed) continue;
+        check_finite(values + i * 3 * atoms, 3 * atoms, positions[t].file, first + i);
+        distances(values + i * 3 * atoms, row, frames.features);
+        dihedrals[t].source->read(passed - before, 1, angles.data());
+        check_finite(angles.data(), 2, dihedrals[t].file, first + i);
+        for (std::size_t c = 0; c < 2; ++c) frames.angles.set(row, c, angles[c]);
+        frames.trajectory.push_back(positions.size() == 1 ? 3 * row / kept : t);
+        ++row;
+      }
+    });
+  }
+  check_unit(frames.angles, unit, dihedrals_file);
+  for (std::size_t i = 0; i < kept; ++i)
+    for (std::size_t c = 0; c < 2; ++c) frames.angles.set(i, c, frames.angles(i, c) * 360 / period(unit));
+  return frames;
+}
+
+}  // namespace fd::reproduce

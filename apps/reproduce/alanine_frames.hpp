@@ -1,0 +1,30 @@
+// Frames of alanine dipeptide from files: the mdshare format (an archive with arrays arr_0, arr_1, ..., a trajectory each) or plain arrays, which
+// are cut in three. Positions: 10 heavy atoms, x y z each; dihedrals: phi and psi. Features are the distances of the 10 atoms to the first 8,
+// which know neither where the molecule is nor how it is turned.
+//
+// Guarantees: what does not fit together (columns, numbers and lengths of trajectories, the unit of the angles) is an Error(input) that says
+// which file, what was found and what to do. Does not know: what is done with the frames.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <flashdiffusion/points.hpp>
+
+#include "analysis/angle_unit.hpp"
+
+namespace fd::reproduce {
+
+struct Frames {
+  Table features;                       // frames × 80
+  Table angles;                         // frames × 2: phi, psi, in degrees
+  std::vector<std::size_t> trajectory;  // of each frame
+  std::size_t trajectories = 0;
+  std::size_t all = 0;  // frames in the files
+};
+
+// At most `most` frames, evenly spaced over all; 0: all of them.
+Frames read_frames(const std::string& positions, const std::string& dihedrals, AngleUnit unit, std::size_t most);
+
+}  // namespace fd::reproduce
