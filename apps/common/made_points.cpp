@@ -12,10 +12,10 @@ namespace {
 
 constexpr double radius[torus_circles] = {1.00, 1.08, 1.17, 1.27, 1.38, 1.50};
 
-double on_circle(std::size_t row, std::size_t column, std::uint64_t seed) {
+double on_circle(std::size_t row, std::size_t column, std::uint64_t seed, double scale) {
   const std::size_t circle = column / 2 % torus_circles;
   const double angle = torus_angle(row, circle, seed);
-  return radius[circle] * (column % 2 == 0 ? std::cos(angle) : std::sin(angle));
+  return scale * radius[circle] * (column % 2 == 0 ? std::cos(angle) : std::sin(angle));
 }
 
 }  // namespace
@@ -28,14 +28,14 @@ Table torus(std::size_t rows, std::size_t dimension) {
   const double spread = std::sqrt(12.0 / static_cast<double>(dimension));
   Table points(rows, dimension, true);
   for (std::size_t i = 0; i < rows; ++i)
-    for (std::size_t c = 0; c < dimension; ++c) points.set(i, c, spread * on_circle(i, c, 42));
+    for (std::size_t c = 0; c < dimension; ++c) points.set(i, c, on_circle(i, c, 42, spread));
   return points;
 }
 
 Table padded_torus(std::size_t rows, std::size_t columns, std::uint64_t seed) {
   Table points(rows, columns, true);
   for (std::size_t i = 0; i < rows; ++i)
-    for (std::size_t c = 0; c < std::min(columns, 2 * torus_circles); ++c) points.set(i, c, on_circle(i, c, seed));
+    for (std::size_t c = 0; c < std::min(columns, 2 * torus_circles); ++c) points.set(i, c, on_circle(i, c, seed, 1));
   return points;
 }
 

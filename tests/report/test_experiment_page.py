@@ -63,3 +63,34 @@ def test_it_fits_its_window_in_any_colours(browser, pages, width, scheme):
     finally:
         browser.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
         browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+def test_heat_maps_and_shaded_points_are_drawn(browser, pages, tmp_path):
+    """A figure of the other kind, put into a page in place of its first."""
+    text = (pages[1] / "t6.html").read_text(encoding="utf-8")
+    head, rest = text.split('<script type="application/json" id="document">')
+    document, tail = rest.split("</script>", 1)
+    found = json.loads(document)
+    axis = {"label": "angle", "logarithmic": False, "low": -180, "high": 180}
+    values = [None if i == 0 else i / 15 for i in range(16)]
+    found["figures"][0] = {
+        "name": "surface", "title": "Surface", "caption": "", "wide": False, "x": axis, "y": axis, "marks": [{"x": 0, "text": "middle"}],
+        "shade": {"label": "free energy", "low": 0, "high": 1}, "heat": {"across": 4, "up": 4, "values": values},
+        "series": [{"name": "held out", "source": "ours", "line": False, "marks": True, "points": [[-90, 0, 0, 0.1], [90, 45, 0, 0.9]]}],
+    }
+    page_file = tmp_path / "heat.html"
+    page_file.write_text(head + '<script type="application/json" id="document">' + json.dumps(found) + "</script>" + tail, encoding="utf-8")
+    page = browser.open(page_file)
+    assert page.complaints() == []
+    picture = page("return document.querySelector('#figure-0 image.heat').getAttribute('href')")
+    assert picture.startswith("data:image/png")
+    left, top, width, height = page.box("#figure-0 image.heat")
+    assert width > 200 and height > 200
+    colours = page("return [...document.querySelectorAll('#figure-0 path.mark')].map(e => e.getAttribute('fill'))")
+    assert len(set(colours)) == 2
+    pixels = browser.driver.execute_async_script(
+        """const done = arguments[1], i = new Image(); i.onload = () => { const c = document.createElement('canvas'); c.width = i.width; c.height = i.height;
+        const g = c.getContext('2d'); g.drawImage(i, 0, 0); done([i.width, i.height, [...g.getImageData(0, 3, 2, 1).data]]); }; i.src = arguments[0];""", picture)
+    assert pixels[:2] == [4, 4]
+    assert pixels[2][3] == 0 and pixels[2][7] == 255  # row 0 is the lowest, and what is no number is empty
+    assert "middle" in page("return document.querySelector('#figure-0').textContent")
