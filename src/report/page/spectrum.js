@@ -43,6 +43,7 @@ function spectrumPlot(state) {
     }
   });
   d3.select("#keep").text(report.keep.reason);
+  if (report.modes.every(function (mode) { return modeMark(mode) === "circle"; })) d3.select("#mode-marks").remove();
   plot.atTime = function () {
     var kept = keptAt(state.time);
     d3.select("#kept-at-time").text("At diffusion time " + short(state.time) + " (the slider above) " + (kept === 1 ? "1 mode keeps" : count(kept) + " modes keep") + " a tenth or more of the weight of the first.");
