@@ -159,7 +159,9 @@ void LeadingPairs::decompose() {
 
 const Eigen::MatrixXd& LeadingPairs::vectors(Eigen::Index count) {
   count = std::min(count, values_.size());
-  if (found_ && count > vectors_.cols() && (4 * count > 3 * a_.rows() || !iterate(count))) decompose();
+  if (!found_ || count <= vectors_.cols()) return vectors_;
+  const bool nearly_all = vectors_.cols() == 0 && 4 * count > 3 * a_.rows();
+  if (nearly_all || !iterate(count)) decompose();
   return vectors_;
 }
 

@@ -3,7 +3,7 @@
 // nearly all of it for vectors that nobody reads.
 //
 // Guarantees: vectors are orthonormal and pairs exact to fp64 rounding, clusters and copies included. What inverse iteration finds is verified;
-// where that fails, or more than three quarters of the vectors are wanted, the full decomposition (eigenpairs.hpp) takes its place.
+// where that fails, or the first call wants more than three quarters of the vectors, the full decomposition (eigenpairs.hpp) takes its place.
 // Does not know: what the matrix stands for.
 #pragma once
 
@@ -22,8 +22,8 @@ class LeadingPairs {
 
   bool found() const { return found_; }  // false for a matrix that is not finite: nothing else means anything then
   const Eigen::VectorXd& values() const { return values_; }  // all of them, descending
-  // At least the first `count` vectors, columns as values. Those that were handed out before stay as they were, but for a call that comes to
-  // ask for more than three quarters of them, which makes all anew.
+  // At least the first `count` vectors, columns as values. Those that were handed out before stay as they were (of a cluster other vectors would
+  // do as well, but residuals were measured of these), unless inverse iteration fails on one that is new.
   const Eigen::MatrixXd& vectors(Eigen::Index count);
 
  private:

@@ -201,11 +201,12 @@ class ModelClaims {
         psi(i, j) = model_.psi(fitted[static_cast<std::size_t>(i)], static_cast<std::size_t>(j));
     const double share = (2 + 2 * model_.alpha) * row_error_ + (model_.psi.wide() ? 0 : 1e-5);
     for (const std::size_t row : out) {
-      const Eigen::VectorXd weighted =
-          whole.row(static_cast<Eigen::Index>(row))(fitted).transpose().array() * dense_.q.array().pow(-model_.alpha);
-      const double sum = weighted.sum();
-      const Eigen::VectorXd p = weighted / sum;
-      const Eigen::Index nearest = nearest_row(data, row, fitted, psi);
+      // p_i ~ K_i q_i^-alpha, relative to the largest: a row beyond the kernel's reach has the limit of what nearer ones have
+      const Eigen::VectorXd exponent =
+          -model_.beta * squared_distances(data, row, fitted).array() - model_.alpha * dense_.q.array().log();
+      const Eigen::VectorXd weighted = (exponent.array() - exponent.maxCoeff()).exp();
+      const Eigen::VectorXd p = weighted / weighted.sum();
+      const double sum = whole.row(static_cast<Eigen::Index>(row))(fitted).sum();
       for (Eigen::Index j = 0; j < k; ++j) {
         const auto mode = static_cast<std::size_t>(j);
         if (!(std::abs(model_.eigenvalues[mode]) > traits(model_.precision).row_error)) {
@@ -214,34 +215,22 @@ class ModelClaims {
           continue;
         }
         const double placed = model_.eigenvalues[mode] * model_.psi(row, mode);
-        constexpr double reach = 1e-30;  // of the kernel; next to it either rule holds
+        // exponents of a thousand are known to fewer digits than weights near 1 are
+        const double digits = share + 64 * 0x1p-53 * std::abs(exponent.maxCoeff());
         const double extended = std::abs(placed - p.dot(psi.col(j))), size = p.dot(psi.col(j).cwiseAbs());
-        const double at_nearest = std::abs(placed - psi(nearest, j));
-        const bool by_extension = sum > 0.5 * reach && extended <= share * size;
-        const bool by_nearest = sum < 2 * reach && at_nearest <= 1e-6 * std::abs(psi(nearest, j));
-        claim(by_extension || by_nearest,
-              "placement: row {} has lambda psi_{} = {:.9g}, extension {:.9g} (of {:.3e}), nearest {:.9g}", row, j, placed,
-              p.dot(psi.col(j)), sum, psi(nearest, j));
+        claim(extended <= digits * size, "placement: row {} has lambda psi_{} = {:.9g}, extension {:.9g} (of {:.3e})", row, j,
+              placed, p.dot(psi.col(j)), sum);
       }
     }
   }
 
-  // Of the rows that are nearest but for rounding (all others, where the table is made so) the one that was taken, by its modes.
-  Eigen::Index nearest_row(const Dataset& data, std::size_t row, const std::vector<std::size_t>& among,
-                           const Eigen::MatrixXd& psi) const {
-    Eigen::VectorXd squared = Eigen::VectorXd::Zero(psi.rows()), off = squared;
-    for (Eigen::Index i = 0; i < psi.rows(); ++i) {
-      const std::size_t other = among[static_cast<std::size_t>(i)];
+  Eigen::VectorXd squared_distances(const Dataset& data, std::size_t row, const std::vector<std::size_t>& among) const {
+    Eigen::VectorXd squared = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(among.size()));
+    for (std::size_t i = 0; i < among.size(); ++i)
       for (std::size_t c = 0; c < data.dimension; ++c)
-        squared(i) += std::pow(data.x[row * data.dimension + c] - data.x[other * data.dimension + c], 2);
-      for (std::size_t j = 0; j < model_.modes(); ++j)
-        off(i) += std::abs(model_.eigenvalues[j] * model_.psi(row, j) - psi(i, static_cast<Eigen::Index>(j)));
-    }
-    Eigen::Index nearest = 0;
-    const double least = squared.minCoeff(&nearest);
-    for (Eigen::Index i = 0; i < psi.rows(); ++i)
-      if (squared(i) <= least * (1 + 1e-5) && off(i) < off(nearest)) nearest = i;
-    return nearest;
+        squared(static_cast<Eigen::Index>(i)) +=
+            std::pow(data.x[row * data.dimension + c] - data.x[among[i] * data.dimension + c], 2);
+    return squared;
   }
 
   // NaN is the worst.
