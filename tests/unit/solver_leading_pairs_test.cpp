@@ -107,5 +107,19 @@ TEST(LeadingPairs, NotOfAMatrixThatIsNotFinite) {
     }
 }
 
+// Of copies of an eigenvalue any vectors of their span would do, but what was measured of some must not be said of others.
+TEST(LeadingPairs, VectorsHandedOutStay) {
+  std::vector<double> values(32, 1.0);
+  for (std::size_t i = 6; i < values.size(); ++i) values[i] = 1.0 / static_cast<double>(i);
+  LeadingPairs pairs(with_values(values));
+  const Eigen::MatrixXd first = pairs.vectors(4);
+  for (const Eigen::Index count : {20, 28, 32}) {
+    const Eigen::MatrixXd& more = pairs.vectors(count);
+    ASSERT_GE(more.cols(), count);
+    EXPECT_EQ(more.leftCols(4), first.leftCols(4)) << count;
+    EXPECT_LE((more.transpose() * more - Eigen::MatrixXd::Identity(more.cols(), more.cols())).cwiseAbs().maxCoeff(), 1e-13);
+  }
+}
+
 }  // namespace
 }  // namespace fd::test
