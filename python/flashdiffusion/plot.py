@@ -124,7 +124,7 @@ def flow(model: DiffusionMap, *, ax: Any = None) -> Any:
     ax = _axes(ax, (5.5, 4.0))
     sweep = model.sweep_
     beta, v = sweep["beta"], sweep["v"]
-    finite = np.isfinite(v) & (v > 0)
+    finite = np.isfinite(v) & (v > 0) & (sweep["outcome"] != "wall")  # a wall may be finite, and would dwarf the rest
     candidate = finite & (sweep["outcome"] == "resolved") & (sweep["localised"] <= 1)
     rungs = sorted(set(sweep["n"][finite].tolist()))
     for n in rungs:

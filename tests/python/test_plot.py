@@ -44,7 +44,7 @@ def test_flow(model, points):
 
 def test_flow_tells_candidates_from_the_others(model):
     sweep = {name: np.array(values) for name, values in dict(
-        n=[200, 400, 400, 400, 400, 400, 400, 400], beta=[1.0, 1.0, 1.5, 2.5, 1.4, 3.0, 4.0, 5.0], v=[2.0, 1.0, 0.5, 0.6, 0.4, 0.1, 0.2, np.inf],
+        n=[200, 400, 400, 400, 400, 400, 400, 400], beta=[1.0, 1.0, 1.5, 2.5, 1.4, 3.0, 4.0, 5.0], v=[2.0, 1.0, 0.5, 0.6, 0.4, 0.1, 0.2, 5e15],
         outcome=["resolved"] * 6 + ["flat", "wall"], localised=[0, 0, 0, 0, 0, 5, 0, 0], aside=[0, 0, 3, 4, 5, 0, 0, 0],
     ).items()}
     model.sweep_, model.beta_ = sweep, 2.0
