@@ -4,6 +4,7 @@
 // Does not know: which modes ought to be believed.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -11,8 +12,10 @@
 
 namespace fd {
 
-// Modes that live on fewer rows than this count as localised.
+// Modes that live on fewer rows than this count as localised; of a table of few rows, where every mode lives on a few, on fewer than one in
+// eight of them.
 inline constexpr double localised_rows = 8;
+constexpr double localised_below(std::size_t rows) { return std::min(localised_rows, static_cast<double>(rows) / 8); }
 
 struct RowShare {
   std::size_t row = 0;  // from 0

@@ -34,7 +34,7 @@ void choose(Backend& backend, const RungSolver& rung, Solution& solution, const 
 std::string drop_localised(FitContext& context, Options& options, FinalSolution& final) {
   const std::size_t wanted = options.modes, most = final.rung->size() - 1;
   Solution& solution = final.solution;
-  const auto localised = [&](std::size_t j) { return solution.support[j] < localised_rows; };
+  const auto localised = [&](std::size_t j) { return solution.support[j] < localised_below(final.rung->size()); };
   const auto count = [&] {
     std::size_t n = 0;
     for (std::size_t j = 0; j < solution.support.size(); ++j) n += localised(j) ? 1 : 0;
@@ -63,8 +63,9 @@ std::string drop_localised(FitContext& context, Options& options, FinalSolution&
   if (chosen.empty()) return "all modes that were found live on a few rows: none was left out";
   choose(context.backend, *final.rung, solution, chosen);
   if (left_out.empty()) return {};
-  return fmt::format("{} on fewer than {:g} rows left out ({} {})", counted(left_out.size(), "mode"), localised_rows,
-                     one_or_many(left_out.size(), "eigenvalue", "eigenvalues"), fmt::join(left_out, ", "));
+  return fmt::format("{} on fewer than {:.2g} rows left out ({} {})", counted(left_out.size(), "mode"),
+                     localised_below(final.rung->size()), one_or_many(left_out.size(), "eigenvalue", "eigenvalues"),
+                     fmt::join(left_out, ", "));
 }
 
 }  // namespace fd

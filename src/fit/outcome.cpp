@@ -84,7 +84,7 @@ std::string describe_localised(const std::vector<double>& v, const std::vector<d
   std::vector<std::size_t> where;
   std::size_t count = 0;
   for (std::size_t j = 0; j < k; ++j) {
-    if (support[j] >= localised_rows) continue;
+    if (!(support[j] < localised_below(rows))) continue;
     ++count;
     std::size_t largest = 0;
     for (std::size_t i = 1; i < rows; ++i)
@@ -94,8 +94,8 @@ std::string describe_localised(const std::vector<double>& v, const std::vector<d
   if (count == 0) return {};
   std::sort(where.begin(), where.end());
   where.erase(std::unique(where.begin(), where.end()), where.end());
-  return fmt::format("{} of {} {} on fewer than {:g} rows (most of {} on {})", count, counted(k, "mode"),
-                     one_or_many(count, "lives", "live"), localised_rows, one_or_many(count, "it", "them"),
+  return fmt::format("{} of {} {} on fewer than {:.2g} rows (most of {} on {})", count, counted(k, "mode"),
+                     one_or_many(count, "lives", "live"), localised_below(rows), one_or_many(count, "it", "them"),
                      listed_rows(where, named_rows));
 }
 
@@ -103,7 +103,7 @@ std::string describe_separation(const Model& model, const std::vector<double>& s
   constexpr double next_to_one = 1e-4, clearly_below = 0.9;
   std::size_t near = 0, alone = 0;
   while (near < model.modes() && model.eigenvalues[near] > 1 - next_to_one) {
-    if (support[near] < localised_rows) ++alone;
+    if (support[near] < localised_below(model.n)) ++alone;
     ++near;
   }
   if (components > 1)

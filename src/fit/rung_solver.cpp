@@ -162,7 +162,7 @@ RungSolver::Solved RungSolver::run(double beta, Purpose purpose) {
 // Localised modes. Where rows are set aside, those of groups that are kept do not count: few rows are what such a group has, and a bandwidth
 // that does not resolve it is sparse.
 std::size_t RungSolver::localised_elsewhere(const std::vector<double>& support, Panel* vectors) {
-  const auto localised = [](double rows) { return rows < localised_rows; };
+  const auto localised = [&](double rows) { return rows < localised_below(size()); };
   auto count = static_cast<std::size_t>(std::count_if(support.begin(), support.end(), localised));
   if (count == 0 || treatment_.kept.empty() || !sets_rows_aside()) return count;
   const std::size_t modes = support.size();

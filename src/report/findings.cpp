@@ -80,9 +80,7 @@ Findings find(const Model& model) {
   return found;
 }
 
-bool localised(const Model& model, const ModeSupport& support) {
-  return support.rows<localised_rows&& static_cast<double>(model.n)> 2 * localised_rows;
-}
+bool localised(const Model& model, const ModeSupport& support) { return support.rows < localised_below(model.n); }
 
 std::string answer(const Model& model, const Findings& found, const std::vector<Remark>& remarks) {
   const auto of_weight = [&](Weight weight) {

@@ -47,11 +47,11 @@ void remark_support(const Model& model, const Findings& found, Remarks& out) {
   for (std::size_t j = 0; j < found.supports.size(); ++j)
     if (localised(model, found.supports[j])) modes.push_back(j + 1);
   if (modes.empty()) return;
-  out.push_back(
-      {"localised-modes", Weight::care,
-       fmt::format("{} {} on fewer than {:g} rows: {} a few points rather than the shape of the data.", modes_text(modes),
-                   modes.size() == 1 ? "lives" : "live", localised_rows, modes.size() == 1 ? "it describes" : "they describe"),
-       "See the table of localised modes: are these rows outliers? Leave them out (--trim), or use a smaller --beta."});
+  out.push_back({"localised-modes", Weight::care,
+                 fmt::format("{} {} on fewer than {:.2g} rows: {} a few points rather than the shape of the data.",
+                             modes_text(modes), modes.size() == 1 ? "lives" : "live", localised_below(model.n),
+                             modes.size() == 1 ? "it describes" : "they describe"),
+                 "See the table of localised modes: are these rows outliers? Leave them out (--trim), or use a smaller --beta."});
 }
 
 void remark_aside(const Model& model, Remarks& out) {

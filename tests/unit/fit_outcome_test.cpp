@@ -76,11 +76,15 @@ TEST(Outcome, RowsAside) {
 }
 
 TEST(Outcome, LocalisedModes) {
-  const std::vector<double> v = {1, 0.1, 0, 0.9, 0, 0.1};  // 3 rows × 2
-  EXPECT_EQ(describe_localised(v, {1, 500}, 3).find("1 of 2 modes lives on fewer than"), 0u);
-  EXPECT_NE(describe_localised(v, {1, 500}, 3).find("(most of it on row 1)"), std::string::npos);
-  EXPECT_EQ(describe_localised(v, {1, 1}, 3).find("2 of 2 modes live on fewer than"), 0u);
-  EXPECT_NE(describe_localised(v, {1, 1}, 3).find("(most of them on rows 1, 2)"), std::string::npos);
+  const std::size_t rows = 100;
+  std::vector<double> v = {1, 0.1, 0, 0.9, 0, 0.1};
+  v.resize(2 * rows);
+  EXPECT_EQ(describe_localised(v, {1, 500}, rows).find("1 of 2 modes lives on fewer than"), 0u);
+  EXPECT_NE(describe_localised(v, {1, 500}, rows).find("(most of it on row 1)"), std::string::npos);
+  EXPECT_EQ(describe_localised(v, {1, 1}, rows).find("2 of 2 modes live on fewer than"), 0u);
+  EXPECT_NE(describe_localised(v, {1, 1}, rows).find("(most of them on rows 1, 2)"), std::string::npos);
+  EXPECT_EQ(describe_localised(v, {1, 3}, 20).find("1 of 2 modes lives on fewer than 2.5 rows"), 0u);
+  EXPECT_EQ(describe_localised(v, {1, 3}, 3), "");
 }
 
 }  // namespace
