@@ -34,7 +34,7 @@ class Search {
       const bool aside = gain_ && gain_->beta >= much * gain_->beta_of_all;
       RungSearch search(context_, *current_, rules(), sweep_, last);
       if (last && agreed() && search.holds(search.rules().beta_start, aside ? most_return_ : 1)) return carried_solution(search);
-      current_->set_aside_above(aside ? 0 : 1);
+      current_->set_treatment({aside ? 0.0 : 1.0, current_->treatment().kept});
       // where the minimum must be near, the first probe is made so well that its modes can be carried on
       if (!last && from_fewer_rows()) search.observe(search.rules().beta_start);
       const RungSearch::Found found = search.run();
@@ -105,9 +105,16 @@ class Search {
       verdict += fmt::format(" (smaller samples disagree on how it grows with n: exponent {:.2f}, so all rows were searched)",
                              fit_exponent(optima_).value);
     const bool accepted = step.kind == Step::Kind::accept;
+    Solution solution = search.take_solution();
+    const double everybody =
+        0.9 * static_cast<double>(current_->size());  // are neighbours of each other: the kernel is next to flat
+    if (std::isfinite(search.beta_of_all()) && !current_->sets_rows_aside() && solution.probe.n_eff > everybody)
+      verdict += fmt::format(
+          "; leaving out the sparsest {:g} in 100 rows did not help: if there are more stray rows, give their share (`trim`)",
+          100 * most_aside);
     if (accepted && (optima_.empty() || optima_.back().first < current_->size()))
       optima_.emplace_back(current_->size(), step.beta);
-    return pack(step.beta, search.take_solution(), verdict, accepted && step.boundary != "edge");
+    return pack(step.beta, std::move(solution), verdict, accepted && step.boundary != "edge");
   }
 
   FinalSolution pack(double beta, Solution solution, std::string verdict, bool admissible) {

@@ -7,7 +7,8 @@
 
 namespace fd {
 std::vector<std::size_t> far_groups(Backend& backend, const Points& all, PointSource& centred,
-                                    const std::vector<std::size_t>& rows, double beta, std::size_t least, Watch* watch) {
+                                    const std::vector<std::size_t>& rows, double beta, double coarsest, std::size_t least,
+                                    Watch* watch) {
   if (rows.size() < least) return {};
   SomeRows some(centred, rows);
   const auto points = backend.load(some, all.precision());
@@ -20,7 +21,7 @@ std::vector<std::size_t> far_groups(Backend& backend, const Points& all, PointSo
   std::vector<char> member(rows.size(), 0);
   constexpr double step = 2;
   constexpr int most_steps = 24;
-  for (int s = 0; s < most_steps; ++s, beta /= step) {
+  for (int s = 0; s < most_steps && beta >= coarsest; ++s, beta /= step) {
     const std::vector<double> own = kernel_sums(backend, beta, *points, *points, ones, watch),
                               others = kernel_sums(backend, beta, *points, all, rest, watch);
     std::vector<std::size_t> found;

@@ -13,9 +13,11 @@
 
 namespace fd {
 
-// `rows` of `centred`, which is loaded as `all`: those that belong to a group of at least `least` of them at some bandwidth up to `beta`. Costs
+// `rows` of `centred`, which is loaded as `all`: those that belong to a group of at least `least` of them at some bandwidth from `coarsest` up
+// to `beta`. Costs
 // as many pairs as there are rows times all, a few times over.
 std::vector<std::size_t> far_groups(Backend& backend, const Points& all, PointSource& centred,
-                                    const std::vector<std::size_t>& rows, double beta, std::size_t least, Watch* watch);
+                                    const std::vector<std::size_t>& rows, double beta, double coarsest, std::size_t least,
+                                    Watch* watch);
 
 }  // namespace fd

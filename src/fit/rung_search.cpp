@@ -103,7 +103,10 @@ void RungSearch::confirm(Found& found) {
     found.confirmed = true;
     if (found.step.kind != Step::Kind::accept && !found.admissible) return;
     const Step next = decide(history_.probes, rules_);
-    if (next.kind != Step::Kind::probe && next.beta == found.step.beta) return;
+    if (next.kind != Step::Kind::probe && next.beta == found.step.beta) {
+      if (next.kind == Step::Kind::accept) found.step = next;  // what had been given up is all right after all
+      return;
+    }
     if (solves + 1 < most_solves) found.step = next.kind == Step::Kind::probe ? fold() : next;
   }
 }
@@ -120,21 +123,16 @@ void RungSearch::begin_anew() {
   phase_ = sweep_.size();
 }
 
-// The scale of the variance, and what was found from there, may be that of a few rows: the search starts at that of nearly all.
-RungSearch::Found RungSearch::search_with_rows_aside(const Step& all) {
-  rung_.keep_groups();
-  rung_.set_aside_above(0);
-  const double extent = context_.summary.extent, scale = !context_.options.beta0 && extent > 0 ? 2 / (extent * extent) : 0;
-  double start = rules_.beta_start;
-  if (all.kind == Step::Kind::accept || scale > start) start = std::max(all.kind == Step::Kind::accept ? all.beta : 0.0, scale);
-  rules_.beta_start = std::clamp(start, rules_.beta_min, rules_.beta_max);
-  rules_.first_ratio = FlowRules().first_ratio;
+// A search with rows set aside, and as long as rows of groups are among them, another with these kept.
+RungSearch::Found RungSearch::search_keeping_groups() {
   Found found;
   for (int searches = 0; searches < most_searches; ++searches) {
     begin_anew();
+    // what is admitted is what the rows show that take part now
+    rules_.potential.components = context_.potential.components = context_.options.components.value_or(1);
     found = {};
     record(rung_.probe(rules_.beta_start));
-    if (rung_.keep_groups()) continue;  // these rows may not be set aside: another walk
+    if (rung_.keep_groups()) continue;
     found.step = fold();
     confirm(found);
     if (!found.admissible || !rung_.keep_groups()) break;
@@ -143,19 +141,33 @@ RungSearch::Found RungSearch::search_with_rows_aside(const Step& all) {
   return found;
 }
 
-// No row is kept, be it of a group. V falls up to its minimum: where it does not at the bandwidth that would be worth it, nothing is found.
-RungSearch::Found RungSearch::search_with_groups_aside(const Step& kept) {
-  rung_.set_treatment({0, {}, false});
+// The scale of the variance, and what was found from there, may be that of a few rows: a search without them starts at that of nearly all.
+void RungSearch::start_at(double beta) {
+  const double extent = context_.summary.extent, scale = !context_.options.beta0 && extent > 0 ? 2 / (extent * extent) : 0;
+  if (beta > 0 || scale > rules_.beta_start)
+    rules_.beta_start = std::clamp(std::max(beta, scale), rules_.beta_min, rules_.beta_max);
+  rules_.first_ratio = FlowRules().first_ratio;
+}
+
+RungSearch::Found RungSearch::search_with_rows_aside(const Step& all) {
+  rung_.keep_groups();
+  rung_.set_aside_above(0);
+  start_at(all.kind == Step::Kind::accept ? all.beta : 0.0);
+  return search_keeping_groups();
+}
+
+// Groups that only a much smaller bandwidth resolves are set aside like other rows. V falls up to its minimum: where it does not at the bandwidth
+// that would be worth it, nothing is found.
+RungSearch::Found RungSearch::search_without_dear_groups(const Step& kept) {
+  if (std::count(rung_.treatment().kept.begin(), rung_.treatment().kept.end(), 1) == 0) return {};
+  rung_.set_treatment({0, {}, dear});
   rules_.potential.components = context_.potential.components = context_.options.components.value_or(1);
-  rules_.beta_start = std::min(dear * kept.beta, rules_.beta_max);
+  start_at(dear * kept.beta);
   begin_anew();
   Probe there[2];
   for (int i = 0; i < 2; ++i) record(there[i] = rung_.probe(rules_.beta_start / (2 - i)));
-  Found found;
-  if (!flow::usable(there[1]) || !(there[1].v < there[0].v)) return found;
-  found.step = fold();
-  confirm(found);
-  return found;
+  if (!flow::usable(there[1]) || !(there[1].v < there[0].v)) return {};
+  return search_keeping_groups();
 }
 
 // Half of the last eigenvalue that was asked for, at or nearest to beta: rows below it are resolved.
@@ -168,18 +180,21 @@ double RungSearch::resolving_return(double beta) const {
   return std::clamp(0.5 * least, 1.0 / 64, rather_stays);
 }
 
+// Tried twice, the second time with a quarter of that.
 void RungSearch::return_resolved_rows(const Found& found) {
   most_return_ = resolving_return(found.step.beta);
   if (!last_) return;  // the next rung sees
-  const auto returns = [&](std::size_t i) { return solution_->d[i] == 0 && solution_->stays[i] <= most_return_; };
-  std::size_t row = 0;
-  while (row < solution_->stays.size() && !returns(row)) ++row;
-  if (row == solution_->stays.size()) return;
-  Attempt without = put_by(found);
-  begin_anew();
-  rung_.set_aside_above(most_return_);
-  if (observe(found.step.beta) && !rung_.keep_groups()) return;
-  take_up(std::move(without));
+  for (int attempt = 0; attempt < 2; ++attempt, most_return_ /= 4) {
+    const auto returns = [&](std::size_t i) { return solution_->d[i] == 0 && solution_->stays[i] <= most_return_; };
+    std::size_t row = 0;
+    while (row < solution_->stays.size() && !returns(row)) ++row;
+    if (row == solution_->stays.size()) break;
+    Attempt without = put_by(found);
+    begin_anew();
+    rung_.set_aside_above(most_return_);
+    if (observe(found.step.beta) && !rung_.keep_groups()) return;
+    take_up(std::move(without));
+  }
   most_return_ = 0;
 }
 
@@ -199,9 +214,7 @@ RungSearch::Found RungSearch::take_up(Attempt attempt) {
 }
 
 RungSearch::Found RungSearch::run() {
-  const auto usable = [](const Found& f) {
-    return f.step.kind == Step::Kind::accept && f.step.boundary != "edge" && f.admissible;
-  };
+  const auto usable = [](const Found& f) { return f.step.kind == Step::Kind::accept && f.admissible; };
   const bool aside = rung_.sets_rows_aside();
   Found found = search();
   if (aside) {
@@ -215,8 +228,11 @@ RungSearch::Found RungSearch::run() {
     beta_of_all_ = found.step.beta;
     Attempt all = put_by(found);
     found = search_with_rows_aside(all.found.step);
-    const bool gained = found.step.beta > worth_it * all.found.step.beta || all.found.step.kind == Step::Kind::give_up;
-    if (!usable(found) || !gained) {
+    const auto gained = [&](double much) {
+      return usable(found) && (found.step.beta > much * all.found.step.beta || all.found.step.kind == Step::Kind::give_up);
+    };
+    if (!gained(worth_it)) found = search_without_dear_groups(all.found.step);
+    if (!gained(worth_it)) {
       found = take_up(std::move(all));
       if (!found.confirmed) confirm(found);
       return found;
@@ -225,15 +241,16 @@ RungSearch::Found RungSearch::run() {
   const auto unresolved = [](const Probe& probe) { return probe.outcome == "sparse"; };
   if (std::any_of(history_.probes.begin(), history_.probes.end(), unresolved)) {  // groups that are kept are what ends the search
     Attempt kept = put_by(found);
-    found = search_with_groups_aside(kept.found.step);
-    if (!usable(found) || !(found.step.beta > dear * kept.found.step.beta)) found = take_up(std::move(kept));
+    found = search_without_dear_groups(kept.found.step);
+    if (!usable(found) || found.step.boundary == "edge" || !(found.step.beta > dear * kept.found.step.beta))
+      found = take_up(std::move(kept));
   }
   return_resolved_rows(found);
   return found;
 }
 
 bool RungSearch::holds(double beta, double most_return) {
-  rung_.set_aside_above(most_return_ = most_return);
+  rung_.set_treatment({most_return_ = most_return, rung_.treatment().kept, dear});
   for (int solves = 0; solves < most_solves; ++solves) {
     if (!observe(beta)) {
       if (most_return_ == 0 || !may_set_aside() || rung_.most_rows_aside() == 0) return false;

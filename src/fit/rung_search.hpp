@@ -52,9 +52,11 @@ class RungSearch {
   Step fold();
   void confirm(Found& found);
   void begin_anew();
+  void start_at(double beta);
   Found search();
   Found search_with_rows_aside(const Step& all);
-  Found search_with_groups_aside(const Step& kept);
+  Found search_without_dear_groups(const Step& kept);
+  Found search_keeping_groups();
   double resolving_return(double beta) const;
   void return_resolved_rows(const Found& found);
 

@@ -159,13 +159,14 @@ RungSolver::Solved RungSolver::run(double beta, Purpose purpose) {
   return solved;
 }
 
-// Localised modes. Where rows are set aside, those of groups that are kept do not count: few rows are what such a group has, and a bandwidth
-// that does not resolve it is sparse.
+// Localised modes. Where rows are set aside, those of groups that are kept do not count, up to a quarter of the modes: few rows are what such a
+// group has, and a bandwidth that does not resolve it is sparse.
 std::size_t RungSolver::localised_elsewhere(const std::vector<double>& support, Panel* vectors) {
   const auto localised = [&](double rows) { return rows < localised_below(size()); };
-  auto count = static_cast<std::size_t>(std::count_if(support.begin(), support.end(), localised));
+  const auto count = static_cast<std::size_t>(std::count_if(support.begin(), support.end(), localised));
   if (count == 0 || treatment_.kept.empty() || !sets_rows_aside()) return count;
   const std::size_t modes = support.size();
+  std::size_t of_groups = 0;
   std::vector<double> host(size() * modes);
   context_.backend.download(points_.get(), {*vectors, 0, modes}, host.data());
   for (std::size_t j = 0; j < modes; ++j) {
@@ -176,9 +177,9 @@ std::size_t RungSolver::localised_elsewhere(const std::vector<double>& support, 
       all += square;
       if (treatment_.kept[i] != 0) kept += square;
     }
-    if (kept > 0.5 * all) --count;
+    if (kept > 0.5 * all) ++of_groups;
   }
-  return count;
+  return count - std::min(of_groups, modes / 4);
 }
 
 // What an operator knows by itself; its passes are counted here.
@@ -242,7 +243,6 @@ void RungSolver::set_aside_above(double most_return) {
 }
 
 bool RungSolver::keep_groups() {
-  if (!treatment_.keeps_groups) return false;
   const bool of_modes = keep_groups_of_modes(next_to_one(latest_.values));
   return keep_groups_aside() || of_modes;
 }
@@ -283,14 +283,17 @@ bool RungSolver::keep_groups_aside() {
   for (std::size_t i = 0; i < latest_.degree.size(); ++i)
     if (latest_.degree[i] == 0) rows.push_back(i);
   constexpr auto least = static_cast<std::size_t>(localised_rows);
-  const std::vector<std::size_t> members =
-      far_groups(context_.backend, *points_, *source_, rows, latest_.beta, least, &context_.watch);
+  const std::vector<std::size_t> members = far_groups(context_.backend, *points_, *source_, rows, latest_.beta,
+                                                      latest_.beta / treatment_.dearest, least, &context_.watch);
   treatment_.kept.resize(size(), 0);
   for (const std::size_t row : members) treatment_.kept[row] = 1;
   return !members.empty();
 }
 
-std::size_t RungSolver::most_rows_aside() const { return static_cast<std::size_t>(most_aside * static_cast<double>(size())); }
+std::size_t RungSolver::most_rows_aside() const {
+  const std::size_t needed = std::min(size(), context_.options.modes + 1);
+  return std::min(size() - needed, static_cast<std::size_t>(most_aside * static_cast<double>(size())));
+}
 
 bool RungSolver::settled_near(double beta) const { return settled_.psi && std::abs(std::log(beta / settled_.beta)) < 0.1; }
 
@@ -308,7 +311,6 @@ Solution RungSolver::solve(double beta) {
 }
 
 void RungSolver::start_from(RungSolver& smaller) {
-  treatment_.keeps_groups = smaller.treatment_.keeps_groups;
   const Modes& known = smaller.settled_.psi ? smaller.settled_ : smaller.latest_modes_;
   if (!known.weight) return;  // nothing was solved there
   Backend& backend = context_.backend;

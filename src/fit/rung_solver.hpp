@@ -48,10 +48,11 @@ struct Solution {
 
 // Which rows take part in the walk.
 struct RowTreatment {
-  double most_return =
-      1;  // a walker stays with a higher probability: set aside (`RowRule`), `most_aside` of all rows at most; 0: as many as may be
-  std::vector<char> kept;    // rows that are not set aside, in the order of the source; empty: any may be
-  bool keeps_groups = true;  // false: rows of groups far from the rest are set aside like others
+  // Rows on which a walker stays with a higher probability are set aside (`RowRule`), `most_aside` of all at most; 1: none, 0: as many as may be.
+  double most_return = 1;
+  std::vector<char> kept;  // rows that are not set aside, in the order of the source; empty: any may be
+  // Groups of rows far from the rest are kept if a bandwidth resolves them that is not so many times smaller.
+  double dearest = std::numeric_limits<double>::infinity();
 };
 
 class RungSolver {

@@ -34,7 +34,7 @@ double beta_of_some_neighbours(Backend& backend, const Points& sample, double st
   const auto dense = [&](double beta) { return median(row_sums(backend, sample, sample, beta, watch)) > wanted; };
   double low = start, high = start;
   for (int step = 0; step < 40 && !dense(low); ++step) low /= 8;
-  for (int step = 0; step < 40 && dense(high); ++step) high *= 8;
+  for (int step = 0; step < 8 && dense(high); ++step) high *= 8;  // of copies a row has as many at any bandwidth
   for (int step = 0; step < 6; ++step) {
     const double middle = std::sqrt(low * high);
     (dense(middle) ? low : high) = middle;

@@ -106,6 +106,15 @@ TEST(Aside, StrayRowsUpToTheShareAreAllSetAside) {
   EXPECT_EQ(model.aside.back(), strays - 1);
 }
 
+TEST(Aside, MoreStrayRowsThanMayBeSetAsideAreHintedAt) {
+  Dataset data = sheet_with_group(2000, 0);
+  --data.rows;
+  const Random anywhere(13, 0);
+  for (std::size_t i = 0; i < 60 * data.dimension; ++i) data.x[i] = 20 * anywhere.uniform(i) - 10;
+  const Model model = fitted(data, 8);
+  EXPECT_NE(model.outcome.find("`trim`"), std::string::npos) << model.outcome;
+}
+
 struct Group {
   std::size_t rows;
   double spread;
@@ -164,6 +173,56 @@ TEST(Aside, AGroupThatNoUsefulBandwidthResolvesIsPlacedByExtension) {
   EXPECT_EQ(model.aside.size(), group + 1) << model.outcome;
   EXPECT_GE(model.aside.front(), rows);
   EXPECT_GT(model.beta, 5) << model.outcome;
+}
+
+// One group that no useful bandwidth resolves does not take the place of another that one does.
+TEST(Aside, ADiffuseGroupGoesAndATightOneStays) {
+  const std::size_t rows = 3000, tight = 20, diffuse = 12;
+  Dataset data = sheet_with_group(rows, tight);
+  const Random anywhere(17, 0);
+  for (std::size_t i = 0; i < diffuse * data.dimension; ++i)
+    data.x.push_back(3 * anywhere.normal(i) + (i % data.dimension == 5 ? 30 : 0));
+  data.rows += diffuse;
+  const Model model = fitted(data, 8);
+  EXPECT_TRUE(model.converged) << model.outcome;
+  EXPECT_GT(model.beta, 5) << model.outcome;
+  ASSERT_EQ(model.aside.size(), 1 + diffuse) << model.outcome;
+  EXPECT_EQ(model.aside.front(), rows + tight);
+}
+
+// What was admitted while far rows took part says nothing once they are set aside.
+TEST(Aside, FarRowsThatAreSetAsideAreNoComponents) {
+  Dataset data = sheet_with_group(2000, 0);
+  --data.rows;
+  const Random anywhere(18, 0);
+  for (std::size_t pair = 0; pair < 6; ++pair)
+    for (std::size_t c = 0; c < data.dimension; ++c)
+      for (std::size_t twin = 0; twin < 2; ++twin)
+        data.x[(2 * pair + twin) * data.dimension + c] =
+            40 * anywhere.uniform(pair * data.dimension + c) - 20 + 1e-3 * static_cast<double>(twin);
+  const Model model = fitted(data, 16);
+  EXPECT_TRUE(model.converged) << model.outcome;
+  EXPECT_EQ(model.aside.size(), 12u) << model.outcome;
+  EXPECT_LT(model.eigenvalues.front(), 0.999);
+  EXPECT_EQ(model.outcome.find("components"), std::string::npos) << model.outcome;
+}
+
+TEST(Aside, TheLargestBandwidthAllowedIsTakenRatherThanAFlatKernel) {
+  const Dataset data = sheets(1500);
+  Options options;
+  options.modes = 8;
+  options.beta_max = 2;
+  const Model model = fit(PointsView(data.x.data(), data.rows, data.dimension), options);
+  EXPECT_GT(model.beta, 1) << model.outcome;
+  EXPECT_FALSE(model.converged) << "the minimum lies beyond";
+  EXPECT_NE(model.outcome.find("`beta_max`"), std::string::npos) << model.outcome;
+}
+
+TEST(Aside, NoRowThatTheModesNeed) {
+  Dataset data = sheet_with_group(200, 0);
+  const Model model = fitted(data, data.rows - 1);
+  EXPECT_TRUE(model.aside.empty());
+  EXPECT_EQ(model.modes(), data.rows - 1);
 }
 
 // A search with all rows and one without the sparsest, not one for every degree of sparseness; rows that the bandwidth resolves return.

@@ -98,6 +98,18 @@ struct StopsAt : Observer {
   std::vector<std::string> last_, seen_;
 };
 
+// The median row has more copies than neighbours are looked for: no bandwidth is too large for it.
+TEST(Trim, TablesOfCopies) {
+  Dataset data = with_stray_row();
+  for (std::size_t i = 0; i < rows; ++i)
+    if (i % 3 != 0)
+      for (std::size_t c = 0; c < 3; ++c) data.x[i * 3 + c] = data.x[(i % 2) * 3 + c];
+  Options options;
+  options.trim = 0.01;
+  options.modes = 4;
+  EXPECT_NO_THROW(fitted(data, options));
+}
+
 TEST(Trim, PlacementCanBeStopped) {
   Dataset data = with_stray_row();
   for (std::size_t i = 0; i < 9; ++i) data.x[i * 100 * 3] = 1e3 * static_cast<double>(i + 1);  // out of reach: placed by search
