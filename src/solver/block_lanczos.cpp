@@ -46,7 +46,6 @@ class Iteration {
 
   SolverOutcome run() {
     for (;;) {
-      if (!basis_.finite()) return SolverOutcome::not_finite;
       if (follow_chain()) continue;
       if (behind_) rayleigh_ritz();
       if (!basis_.finite()) return SolverOutcome::not_finite;
@@ -113,7 +112,9 @@ class Iteration {
   // From a random start the residuals of Ritz pairs span what the image of the last block adds to the basis: Krylov's next block, which can be
   // had without them. So pairs are made and measured only when that is due. False where no pass was made.
   bool follow_chain() {
-    if (warm_ || riding_ > 0 || options_.values_only || basis_.passes() >= std::min(due_, options_.most_passes)) return false;
+    if (!basis_.finite() || warm_ || riding_ > 0 || options_.values_only ||
+        basis_.passes() >= std::min(due_, options_.most_passes))
+      return false;
     const Columns chain = basis_.latest_images();
     if (chain.count == 0 || chain.count > std::min(options_.block, basis_.left())) return false;
     if (basis_.room() < chain.count + options_.block + options_.witnesses) return false;
