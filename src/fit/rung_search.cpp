@@ -204,7 +204,7 @@ RungSearch::Attempt RungSearch::put_by(const Found& found) {
 
 RungSearch::Found RungSearch::take_up(Attempt attempt) {
   history_ = std::move(attempt.history);
-  rules_ = std::move(attempt.rules);
+  rules_ = attempt.rules;
   context_.potential = rules_.potential;
   solution_ = std::move(attempt.solution);
   rung_.set_treatment(std::move(attempt.treatment));

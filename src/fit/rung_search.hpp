@@ -21,8 +21,8 @@ namespace fd {
 class RungSearch {
  public:
   // `sweep`: where every probe is written down. `last`: what is accepted is solved to the end; otherwise as well as its modes are carried on.
-  RungSearch(FitContext& context, RungSolver& rung, FlowRules rules, std::vector<Probe>& sweep, bool last)
-      : context_(context), rung_(rung), rules_(std::move(rules)), sweep_(sweep), last_(last), phase_(sweep.size()) {}
+  RungSearch(FitContext& context, RungSolver& rung, const FlowRules& rules, std::vector<Probe>& sweep, bool last)
+      : context_(context), rung_(rung), rules_(rules), sweep_(sweep), last_(last), phase_(sweep.size()) {}
 
   struct Found {
     Step step;
