@@ -13,6 +13,8 @@
 namespace fd {
 namespace {
 
+constexpr std::size_t most_neighbours = 65536;  // distances of twice as many are held for every sampled row
+
 void check(double beta, const SupportOptions& options) {
   if (!(beta > 0 && std::isfinite(beta)))
     throw Error(Failure::misuse, "`beta = " + std::to_string(beta) + "`", "a bandwidth is a finite number above zero");
@@ -20,7 +22,8 @@ void check(double beta, const SupportOptions& options) {
     if (!(tau > 0 && tau < 1))
       throw Error(Failure::misuse, "tau = " + std::to_string(tau), "a number above 0 and below 1, such as 1e-7");
   for (const std::size_t k : options.neighbours)
-    if (k == 0) throw Error(Failure::misuse, "0 neighbours", "ask for at least one");
+    if (k == 0 || k > most_neighbours)
+      throw Error(Failure::misuse, std::to_string(k) + " neighbours", "ask for 1 to " + std::to_string(most_neighbours));
 }
 
 void check_values(const double* values, std::size_t first, std::size_t count, std::size_t dimension) {

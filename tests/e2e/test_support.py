@@ -42,6 +42,7 @@ def test_bad_input_is_refused(program, points):
     program.refused("support", "points.npy", "--beta", -1, words=["--beta -1"])
     program.refused("support", "points.npy", "--beta", 1, "--tau", 2, words=["tau"])
     program.refused("support", "points.npy", "--beta", 1, "--rows", "some", words=["--rows", "all"])
+    program.refused("support", "points.npy", "--beta", 1, "--neighbours", 2**63, words=["neighbours", "65536"])
     program.refused("support", "points.npy", "--beta", 1, "--neighbours", "0", words=["--neighbours"])
     bad = points.copy()
     bad[6, 1] = np.nan
