@@ -39,11 +39,6 @@ Plan plan_of(const Setup& setup) {
   return {200000, draws, 3000, std::min<std::size_t>(draws, 3), 1000, {16, 32, 64, 128, 256, 512}};
 }
 
-// beta = 8.75 (N / 2e5)^(1/3): both bandwidths of the appendix lie on it.
-double paper_beta(std::size_t n) {
-  return paper_number("knn", "beta") * std::cbrt(static_cast<double>(n) / paper_number("knn", "n"));
-}
-
 Table drawn(std::size_t n, std::uint32_t seed) {
   cli::SwissRoll roll(n, seed);
   Table points(n, 3, true);
@@ -143,8 +138,9 @@ struct Spectra {
 
 Spectra measure_spectra(const Setup& setup, const Plan& plan, const PaperTable& table) {
   Spectra spectra;
-  spectra.beta = plan.spectrum_rows == static_cast<std::size_t>(paper_number("knn", "psd_n")) ? paper_number("knn", "psd_beta")
-                                                                                              : paper_beta(plan.spectrum_rows);
+  spectra.beta = plan.spectrum_rows == static_cast<std::size_t>(paper_number("knn", "psd_n"))
+                     ? paper_number("knn", "psd_beta")
+                     : paper_roll_beta(plan.spectrum_rows);
   Team team(setup.threads);
   for (std::size_t draw = 0; draw < plan.spectrum_draws; ++draw) {
     setup.begin(fmt::format("knn, spectra of masked kernels, draw {} of {}", draw + 1, plan.spectrum_draws));
@@ -265,7 +261,7 @@ Functions leading(const MatrixXd& modes, std::size_t count) {
 void report_modes(const Setup& setup, const Plan& plan, Result& result) {
   constexpr std::size_t counts[] = {3, 16, 64};
   const std::size_t n = plan.mode_rows, kinds = plan.mode_neighbours.size();
-  const double beta = paper_beta(n);
+  const double beta = paper_roll_beta(n);
   const Table points = drawn(n, paper_seed);
   const NeighbourGraph graph(points.view(), beta, plan.mode_neighbours.back());
   std::vector<MatrixXd> modes(kinds + 1);

@@ -1,6 +1,7 @@
 #include "reproduce/paper.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 
@@ -28,6 +29,10 @@ std::vector<double> paper_numbers(const std::string& experiment, const std::stri
 
 std::string paper_place(const std::string& experiment, const std::string& name) {
   return entry(experiment, name).at("where").get<std::string>();
+}
+
+double paper_roll_beta(std::size_t n) {
+  return paper_number("knn", "beta") * std::cbrt(static_cast<double>(n) / paper_number("knn", "n"));
 }
 
 PaperTable::PaperTable(const std::string& experiment, const std::string& name) {

@@ -14,6 +14,8 @@ namespace fd::reproduce {
 double paper_number(const std::string& experiment, const std::string& name);
 std::vector<double> paper_numbers(const std::string& experiment, const std::string& name);  // of a list
 std::string paper_place(const std::string& experiment, const std::string& name);            // "section 3"
+// Of a Swiss roll of n points, 8.75 (n / 2e5)^(1/3): both bandwidths of the appendix lie on it.
+double paper_roll_beta(std::size_t n);
 
 // A table: its columns by name.
 class PaperTable {

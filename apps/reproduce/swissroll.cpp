@@ -70,7 +70,7 @@ std::vector<Size> measure(const Setup& setup, const Curve& fitted, double expone
     setup.begin(fmt::format("swissroll, support of {} points", n));
     Size size;
     size.n = n;
-    size.paper_beta = paper_number("knn", "beta") * std::cbrt(static_cast<double>(n) / paper_number("knn", "n"));
+    size.paper_beta = paper_roll_beta(n);
     size.carried = static_cast<double>(n) > fitted.back().first || static_cast<double>(n) < fitted.front().first;
     // between fits, and beyond them, along the fitted power law through the nearest one
     auto nearest = fitted.front();
