@@ -54,14 +54,14 @@ std::string to_text(const KernelSupport& support, double beta) {
   text += row_text("bandwidth", fmt::format("{:.6g}", beta));
   text += row_text("measured",
                    fmt::format("on {}, row mass {:.4g} on average", counted(support.rows.size(), "row"), support.row_mass.mean));
-  text += row_text("c2", std::isnan(support.c2) ? std::string("all mass is retained")
+  text += row_text("c2", std::isnan(support.c2) ? std::string("not known: fewer than two of these k leave mass out")
                                                 : fmt::format("{:.4g}  (1 - exp(-c2 k) is off by {:.2g} % at most)", support.c2,
                                                               100 * support.c2_departure));
   text += fmt::format("\n{:>8}  {:>10}  {:>8}  {:>19}  {:>14}\n", "k", "retained", "+-", "nine tenths of rows", "1-exp(-c2 k)");
   for (const RetainedMass& mass : support.masses)
-    text += fmt::format("{:>8}  {:>8.2f} %  {:>8.2g}  {:>8.2f} - {:>6.2f} %  {:>12.2f} %\n", mass.neighbours,
-                        100 * mass.share.mean, 100 * mass.share.error, 100 * mass.share.lowest, 100 * mass.share.highest,
-                        100 * surface_law(support, mass.neighbours));
+    text += fmt::format("{:>8}  {:>8.2f} %  {:>8.2g}  {:>8.2f} - {:>6.2f} %  {:>14}\n", mass.neighbours, 100 * mass.share.mean,
+                        100 * mass.share.error, 100 * mass.share.lowest, 100 * mass.share.highest,
+                        std::isnan(support.c2) ? "-" : fmt::format("{:.2f} %", 100 * surface_law(support, mass.neighbours)));
   text += fmt::format("\n{:>8}  {:>10}  {:>8}  {:>21}  {:>10}\n", "tau", "k*", "+-", "nine tenths of rows", "rho");
   for (const SupportCount& count : support.counts)
     text += fmt::format("{:>8.2g}  {:>10.5g}  {:>8.2g}  {:>9.5g} - {:>9.5g}  {:>8.4g} %\n", count.tau, count.neighbours.mean,

@@ -129,8 +129,8 @@ void compare_spectrum(const Model& model, bool chosen, Result& result) {
   };
   const double paper_beta = paper_number("alanine", "beta");
   result.comparisons.push_back(stated("β of the flow", place("beta"), paper_beta, model.beta,
-                                      within_factor(paper_beta, model.beta, 1.5), "within a factor of 1.5: another data set",
-                                      "fewer frames, another force field; β depends on both"));
+                                      within_factor(paper_beta, model.beta, 1.5), "within a factor of 1.5",
+                                      "β depends on how many frames there are, and on the force field"));
   const double share = probe->n_eff / static_cast<double>(probe->n), of_paper = paper_number("alanine", "n_eff_share");
   result.comparisons.push_back(stated("a point has a few hundredths of all frames as effective neighbours", place("n_eff_share"),
                                       of_paper, share, share > of_paper / 3 && share < of_paper * 3, "within a factor of 3"));
@@ -140,6 +140,13 @@ void compare_spectrum(const Model& model, bool chosen, Result& result) {
   const Probe* wall = nullptr;
   for (const Probe& p : model.sweep)
     if (p.outcome == "wall") wall = &p;
+  double admissible = 0;
+  for (const Probe& p : model.sweep)
+    if (p.outcome != "wall" && (wall == nullptr || p.beta < wall->beta)) admissible = std::max(admissible, p.beta);
+  const double paper_admissible = paper_number("alanine", "beta_admissible");
+  result.comparisons.push_back(stated("largest β that is still admissible", place("beta_admissible"), paper_admissible,
+                                      admissible, within_factor(paper_admissible, admissible, 2),
+                                      "within a factor of 2: the grid is dyadic"));
   const double paper_wall = paper_number("alanine", "beta_wall");
   const std::string claim = "β past the fp32 Perron wall";
   result.comparisons.push_back(wall != nullptr
@@ -154,7 +161,7 @@ void compare_decoding(const std::vector<Decoded>& all, const PaperTable& paper, 
   const Decoded& last = all.back();
   const std::size_t row = paper.row_of("m", static_cast<double>(last.m));
   const double features = paper_number("alanine", "features");
-  const char* why = same_size ? "" : "other frames than the paper's: fewer, 1 ps apart, another force field";
+  const char* why = same_size ? "" : "other frames than the paper's 750,000";
   for (const bool phi : {true, false}) {
     const char* name = phi ? "φ" : "ψ";
     const double ours = phi ? last.held.phi : last.held.psi;
@@ -179,7 +186,7 @@ void compare_decoding(const std::vector<Decoded>& all, const PaperTable& paper, 
   result.comparisons.push_back(stated(
       "ψ begins its principal decrease at m", place("onset_psi"), paper_number("alanine", "onset_psi"),
       static_cast<double>(onset_of_psi(all)), onset_of_psi(all) == static_cast<std::size_t>(paper_number("alanine", "onset_psi")),
-      "the same m", "modes of a few sparse frames come between at a larger β, and the slow φ process is rare in other data"));
+      "the same m", "which modes come first depends on β and on how often the frames show the slow φ process"));
   const double apart = std::max(std::abs(last.held.phi - last.random.phi), std::abs(last.held.psi - last.random.psi));
   result.comparisons.push_back(stated("unseen trajectories are decoded as well as random frames: the errors differ by, degrees",
                                       place("holdout_difference"), paper_number("alanine", "holdout_difference"), apart,
@@ -239,9 +246,7 @@ void add_surfaces(const std::vector<Decoded>& all, const Frames& frames, const S
   Figure segment = reference.figure("segment", "A decoded piece of a trajectory held out");
   segment.caption =
       "The paper's figure 3b: free energy of the frames held out, and every 5th of 200 successive frames, true and decoded.";
-  std::swap(segment.x, segment.y);
-  segment.heat = reference.transposed();
-  Series was{"true", Source::paper, {}}, found{"decoded", Source::ours, {}};
+  Series was{"true", Source::reference, {}}, found{"decoded", Source::ours, {}};
   double joint = 0;
   std::size_t shown = 0;
   for (Index i = 0; i < std::min<Index>(200, truth.rows()); i += 5, ++shown) {
@@ -249,7 +254,7 @@ void add_surfaces(const std::vector<Decoded>& all, const Frames& frames, const S
     found.points.push_back({last.held_angles(i, 0), last.held_angles(i, 1)});
     joint += joint_error(last.held_angles, truth, i);
   }
-  was.line = found.line = false;  // frames a picosecond apart jump across the plane
+  was.line = found.line = false;  // successive frames jump across the plane
   segment.series = {std::move(was), std::move(found)};
   result.figures.push_back(std::move(segment));
   result.comparisons.push_back(
@@ -280,6 +285,9 @@ Result run(const Setup& setup, const Arguments& arguments) {
   result.name = "alanine";
   result.title = "Alanine dipeptide: dihedrals from diffusion modes";
   setup.begin("alanine, reading");
+  if (setup.sizes.size() > 1)
+    throw Error(Failure::misuse, fmt::format("--n with {} numbers: alanine takes one", setup.sizes.size()),
+                "give one number of frames; a run for each");
   const std::size_t wanted = !setup.sizes.empty() ? setup.sizes[0] : setup.quick ? 3000 : 0;
   const Frames frames = read_frames(arguments.positions, arguments.dihedrals, *angle_unit_from_name(arguments.angles), wanted);
   const Split split = split_of(frames);
@@ -319,7 +327,7 @@ Result run(const Setup& setup, const Arguments& arguments) {
   result.notes.push_back(fmt::format("Distances of 10 heavy atoms to the first 8, 80 features; α = ½; ridge 1e-8 tr(G)/m; {}. {}",
                                      arguments.beta     ? "the bandwidth was given"
                                      : arguments.ladder ? "default rule with a ladder of samples"
-                                                        : "the paper's rule on all frames",
+                                                        : "the paper's rule on all frames, from its β₀, which no cap holds down",
                                      model.outcome));
   if (frames.features.rows() < frames.all)
     result.notes.push_back(fmt::format("{} of {} frames, evenly spaced.", frames.features.rows(), frames.all));

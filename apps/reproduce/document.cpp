@@ -44,7 +44,7 @@ Json axis_json(const Axis& axis) {
 }
 
 Json series_json(const Series& series) {
-  constexpr const char* sources[] = {"paper", "ours", "guide"};
+  constexpr const char* sources[] = {"paper", "ours", "guide", "reference"};
   Json points = Json::array();
   for (const FigurePoint& p : series.points) {
     Json point = {number(p.x), number(p.y), number(p.error)};

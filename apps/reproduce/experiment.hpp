@@ -59,7 +59,12 @@ struct FigurePoint {
   double shade = std::numeric_limits<double>::quiet_NaN();  // colour, in Figure::shade
 };
 
-enum class Source { paper, ours, guide };  // guide: a law, drawn dashed and without marks
+enum class Source {
+  paper,
+  ours,
+  guide,
+  reference
+};  // guide: a law, drawn dashed and without marks; reference: what ours should be
 
 struct Series {
   std::string name;

@@ -1,12 +1,12 @@
 #include "reproduce/page.hpp"
 
-#include <algorithm>
 #include <regex>
 
 #include <fmt/format.h>
 
 #include "report/page.hpp"
 #include "reproduce/document.hpp"
+#include "reproduce/statistics.hpp"
 #include "reproduce/text.hpp"
 
 namespace fd::page {
@@ -21,11 +21,6 @@ std::string marked(const std::string& text) {
   static const std::regex power(R"(\^\(([^()]+)\)|\^((?:−|-)?[0-9.]*[0-9]))");
   static const std::regex code("`([^`]+)`");
   return std::regex_replace(std::regex_replace(escaped(text), power, "<sup>$1$2</sup>"), code, "<code>$1</code>");
-}
-
-std::size_t count_of(const std::vector<Comparison>& comparisons, Verdict verdict) {
-  return static_cast<std::size_t>(
-      std::count_if(comparisons.begin(), comparisons.end(), [&](const Comparison& c) { return c.verdict == verdict; }));
 }
 
 std::string counts_html(const std::vector<Comparison>& comparisons) {

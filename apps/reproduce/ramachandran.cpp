@@ -15,27 +15,25 @@ FreeEnergy::FreeEnergy(const Eigen::MatrixXd& angles) : share_(cells * cells, 0)
     share_[cell(angles(i, 0)) * cells + cell(angles(i, 1))] += 1 / static_cast<double>(angles.rows());
 }
 
-HeatMap FreeEnergy::heat(bool phi_upwards) const {
+HeatMap FreeEnergy::heat() const {
   HeatMap map{cells, cells, {}};
   const double most = *std::max_element(share_.begin(), share_.end());
   for (std::size_t up = 0; up < cells; ++up)
     for (std::size_t right = 0; right < cells; ++right) {
-      const double share = phi_upwards ? share_[up * cells + right] : share_[right * cells + up];
+      const double share = share_[right * cells + up];
       map.values.push_back(share > 0 ? -std::log(share / most) : std::numeric_limits<double>::quiet_NaN());
     }
   return map;
 }
 
-HeatMap FreeEnergy::transposed() const { return heat(false); }
-
 Figure FreeEnergy::figure(const std::string& name, const std::string& title) const {
   Figure figure{name,
                 title,
                 "Free energy F/kT of (φ, ψ), cells of 10°; cells without a frame are empty. The paper's figure 2.",
-                {"ψ, degrees", false, -180, 180},
                 {"φ, degrees", false, -180, 180},
+                {"ψ, degrees", false, -180, 180},
                 {}};
-  figure.heat = heat(true);
+  figure.heat = heat();
   figure.shade = {"F/kT", 0, 8};
   return figure;
 }

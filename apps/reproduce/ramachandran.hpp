@@ -14,14 +14,13 @@ class FreeEnergy {
  public:
   explicit FreeEnergy(const Eigen::MatrixXd& angles);  // a row (phi, psi) each, degrees
 
-  // As the paper draws it: psi to the right, phi upwards, 0 to 8; cells without a frame are empty.
+  // phi to the right, psi upwards, as a Ramachandran plot is drawn; 0 to 8, as the paper has it; cells without a frame are empty.
   Figure figure(const std::string& name, const std::string& title) const;
-  HeatMap transposed() const;  // phi to the right
   // Half the sum over cells of |p - p'|: the share of the probability that lies elsewhere.
   double misplaced(const FreeEnergy& other) const;
 
  private:
-  HeatMap heat(bool phi_upwards) const;
+  HeatMap heat() const;
   static constexpr std::size_t cells = 36;  // of ten degrees, either way
   std::vector<double> share_;               // [phi][psi]
 };

@@ -128,13 +128,9 @@ class Folder {
     AtomicFile check(file("index.html"));
   }
   bool wanted() const { return !path_.empty(); }
-  std::string write(const std::string& name, const std::string& page) const {
-    write_text_file(page, file(name));
-    return file(name);
-  }
+  std::string file(const std::string& name) const { return (std::filesystem::path(path_) / name).string(); }
 
  private:
-  std::string file(const std::string& name) const { return (std::filesystem::path(path_) / name).string(); }
   std::string path_;
 };
 
@@ -175,8 +171,11 @@ int run(const CLI::App& app, const Arguments& arguments, const std::vector<Decla
   const std::string repeat = command_text(command);
   std::vector<std::string> pages;
   if (folder.wanted()) {
-    for (const Result& result : results) pages.push_back(folder.write(result.name + ".html", experiment_page(result, repeat)));
-    if (all) pages.push_back(folder.write("index.html", index_page(results, left_out, repeat)));
+    std::vector<TextFile> files;
+    for (const Result& result : results) files.push_back({folder.file(result.name + ".html"), experiment_page(result, repeat)});
+    if (all) files.push_back({folder.file("index.html"), index_page(results, left_out, repeat)});
+    write_text_files(files);
+    for (const TextFile& file : files) pages.push_back(file.path);
   }
   if (arguments.json) {
     nlohmann::ordered_json document;

@@ -38,6 +38,11 @@ Comparison stated(std::string claim, std::string where, Value paper, Value ours,
           std::move(why)};
 }
 
+std::size_t count_of(const std::vector<Comparison>& comparisons, Verdict verdict) {
+  return static_cast<std::size_t>(
+      std::count_if(comparisons.begin(), comparisons.end(), [&](const Comparison& c) { return c.verdict == verdict; }));
+}
+
 Comparison unmeasured(std::string claim, std::string where, Value paper, std::string why) {
   return {std::move(claim), std::move(where), std::move(paper), {}, {}, Verdict::unmeasured, std::move(why)};
 }

@@ -19,6 +19,7 @@ Comparison compared(std::string claim, std::string where, Value paper, Value our
 // A claim that is true or not.
 Comparison stated(std::string claim, std::string where, Value paper, Value ours, bool holds, std::string rule,
                   std::string why = {});
+std::size_t count_of(const std::vector<Comparison>& comparisons, Verdict verdict);
 Comparison unmeasured(std::string claim, std::string where, Value paper, std::string why);
 
 }  // namespace fd::reproduce

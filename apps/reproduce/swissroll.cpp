@@ -28,13 +28,18 @@ using Curve = std::vector<std::pair<double, double>>;
 struct Size {
   std::size_t n = 0;
   double paper_beta = 0, beta = 0;  // of the paper's law; ours
-  bool carried = false;             // ours from the fitted exponent, not from a fit
+  bool carried = false;             // ours from a fit of another size, by the fitted exponent
   RollSupport support;              // reaches: paper's beta at both tolerances, then ours
 };
 
 double rho_beta(const Size& size, std::size_t tolerance, bool ours) {
   return size.support.counts[tolerance + (ours ? 2 : 0)].neighbours / static_cast<double>(size.n) *
          (ours ? size.beta : size.paper_beta);
+}
+
+// The part of rho beta, at the paper's bandwidth and 1e-7, that comes from other turns.
+double other_turns(const Size& size) {
+  return size.support.counts[0].other_turns * size.paper_beta / static_cast<double>(size.n);
 }
 
 // beta by the flow, with the paper's rule, as far as fits are quick.
@@ -71,12 +76,12 @@ std::vector<Size> measure(const Setup& setup, const Curve& fitted, double expone
     Size size;
     size.n = n;
     size.paper_beta = paper_roll_beta(n);
-    size.carried = static_cast<double>(n) > fitted.back().first || static_cast<double>(n) < fitted.front().first;
     // between fits, and beyond them, along the fitted power law through the nearest one
     auto nearest = fitted.front();
     for (const auto& point : fitted)
       if (std::abs(std::log(point.first / static_cast<double>(n))) < std::abs(std::log(nearest.first / static_cast<double>(n))))
         nearest = point;
+    size.carried = nearest.first != static_cast<double>(n);
     size.beta = nearest.second * std::pow(static_cast<double>(n) / nearest.first, exponent);
     std::vector<double> reaches;
     for (const double beta : {size.paper_beta, size.beta})
@@ -105,7 +110,6 @@ ResultTable table_of(const std::vector<Size>& sizes) {
                      {"d̂"},
                      {"β ours, flow"},
                      {"β ours, fitted exponent"},
-
                      {"ρβ at β ours"}},
                     {}};
   for (const Size& size : sizes) {
@@ -140,7 +144,7 @@ void compare(const std::vector<Size>& sizes, const Value& exponent, const Law& l
   const double claimed = paper_number("swissroll", "rho_beta");
   for (const Size& size : sizes) {
     const RollCount& count = size.support.counts[0];
-    const double scale = size.paper_beta / static_cast<double>(size.n), other = count.other_turns * scale,
+    const double scale = size.paper_beta / static_cast<double>(size.n), other = other_turns(size),
                  same = count.neighbours * scale - other;
     result.comparisons.push_back(compared(
         fmt::format("ρβ at N = {}, β = {:.4g}", size.n, size.paper_beta), place("rho_beta"), claimed,
@@ -180,11 +184,35 @@ void compare(const std::vector<Size>& sizes, const Value& exponent, const Law& l
                                               Value(size.support.counts[0].neighbours, size.support.counts[0].error),
                                               0.1 * counts[i], "within 10 %", "as ρβ at this N"));
   const std::vector<double> k_star = paper_numbers("swissroll", "k_star"), tau = paper_numbers("swissroll", "tau");
-  for (std::size_t t = 0; t < k_star.size(); ++t)
+  for (std::size_t t = 0; t < k_star.size(); ++t) {
+    const double per_law = paper_number("swissroll", "k_star_n") / paper_number("swissroll", "k_star_beta");
     result.comparisons.push_back(
         compared(fmt::format("k* of the formula at N = 10^6, β = 15, τ = {:g}", tau[t]), place("k_star"), k_star[t],
-                 paper_number("swissroll", "k_star_n") * law_of(tau[t]).by_density / paper_number("swissroll", "k_star_beta"),
-                 0.05 * k_star[t], "within 5 %, with the mean density in place of 1/V"));
+                 per_law * law_of(tau[t]).by_area, 0.05 * k_star[t], "within 5 %",
+                 fmt::format("the formula with V = {:.2f}, the area of the roll; with the mean density of the points, which are "
+                             "not uniform in area, it gives {:.0f}",
+                             cli::roll_geometry().area, per_law * law_of(tau[t]).by_density)));
+  }
+  const double k_star_n = paper_number("swissroll", "k_star_n");
+  for (const Size& size : sizes)
+    if (static_cast<double>(size.n) == k_star_n) {
+      const RollCount& count = size.support.counts[0];
+      result.comparisons.push_back(compared("k* counted at N = 10^6, τ = 1e-7", place("k_star"), k_star[0],
+                                            Value(count.neighbours, count.error), 0.05 * k_star[0], "within 5 %",
+                                            "as ρβ at this N"));
+      const double reached = paper_number("swissroll", "beta_support_64");
+      result.comparisons.push_back(compared("β at which the support of N = 10^6 points has 64 neighbours",
+                                            place("beta_support_64"), reached, size.paper_beta * count.neighbours / 64,
+                                            0.1 * reached, "within 10 %", "k* counted here, and k* β constant"));
+    }
+  const PaperTable required("swissroll", "k_required");
+  for (std::size_t i = 0; i < required.rows(); ++i) {
+    const double modes_kept = required.at(i, "modes"), k = k_star_n * std::log(1 / tau[0]) / modes_kept;
+    result.comparisons.push_back(stated(
+        fmt::format("neighbours that keep the support where {:.0f} modes are resolved, N = 10^6", modes_kept), required.where(),
+        required.at(i, "neighbours"), k, k <= 2 * required.at(i, "neighbours") && k >= 0.5 * required.at(i, "neighbours"),
+        "N log(1/τ)/M within a factor of 2: the paper gives the power of ten"));
+  }
   const double dimension = sizes.back().support.dimension;
   result.comparisons.push_back(compared(fmt::format("d̂ at N = {}", sizes.back().n), place("dimension"),
                                         paper_number("swissroll", "dimension"), dimension, 0.15, "within 0.15"));
@@ -226,13 +254,13 @@ std::vector<Figure> figures_of(const std::vector<Size>& sizes, const Curve& fitt
                     {"N^(2/3)",
                      Source::guide,
                      {{ends[0], paper_counts[0]}, {ends[1], paper_counts[0] * std::pow(ends[1] / ends[0], 2.0 / 3)}}}};
-  Figure beta{
-      "bandwidth",
-      "Bandwidth",
-      "β of the flow with the paper's rule, carried on by its fitted exponent; the paper's three bandwidths lie on N^(1/3).",
-      n,
-      {"β", true},
-      {}};
+  Figure beta{"bandwidth",
+              "Bandwidth",
+              "β of the flow with the paper's rule, and carried to other sizes by its fitted exponent; the paper's three "
+              "bandwidths lie on N^(1/3).",
+              n,
+              {"β", true},
+              {}};
   Series flow{"ours, flow", Source::ours, {}};
   for (const auto& [size, value] : fitted) flow.points.push_back({size, value});
   beta.series = {{"paper",
@@ -264,10 +292,11 @@ Result run(const Setup& setup) {
   result.figures = figures_of(sizes, fitted, law);
   const Size &first = sizes.front(), &last = sizes.back();
   result.answer = fmt::format(
-      "ρβ at the paper's bandwidths is {:.3f} at N = {} and {:.3f} at N = {}, where the paper has 1.19 throughout: at small N "
-      "the support reaches other turns of the roll, at "
-      "large N it tends to {:.3f}, less what the edges take. The support still grows nearly as N^(2/3).",
-      rho_beta(first, 0, false), first.n, rho_beta(last, 0, false), last.n, law.by_density);
+      "ρβ at the paper's bandwidths is {:.3f} at N = {} and {:.3f} at N = {}, where the paper has 1.19 throughout. Other turns "
+      "of "
+      "the roll add {:.3f} and {:.3f} to it; the law of the interior, which edges lower, is {:.3f}.",
+      rho_beta(first, 0, false), first.n, rho_beta(last, 0, false), last.n, other_turns(first), other_turns(last),
+      law.by_density);
   result.notes.push_back(
       "Each axis has unit variance. Points come from NumPy's generator, seed 1, and are made as they are counted: none is "
       "stored. ρβ depends on N through β alone.");

@@ -255,7 +255,7 @@ Decoding decode(const Model& model, const Table& targets, const DecodeOptions& o
   const Rows rows(model, targets, options.period);
   Decoding result;
   result.rows = rows.known().size();
-  if (result.rows < 2 * options.folds)
+  if (result.rows / 2 < options.folds)
     throw Error(Failure::input, counted(result.rows, "row") + " with targets for " + std::to_string(options.folds) + " folds",
                 "give at least two rows a fold");
   result.decoded = Table(model.n, targets.columns(), true);

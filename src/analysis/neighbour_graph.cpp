@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
 
 #include "base/random.hpp"
@@ -76,6 +77,11 @@ double least_eigenvalue(const MatrixXd& matrix) {
     const double residual = length * std::abs(small.eigenvectors()(step, 0)), size = small.eigenvalues().cwiseAbs().maxCoeff();
     if (last || residual <= 1e-9 * size || length <= 1e-13 * size) return small.eigenvalues()(0);
   }
+}
+
+bool no_eigenvalue_below(MatrixXd matrix, double bound) {
+  matrix.diagonal().array() -= bound;
+  return matrix.allFinite() && Eigen::LLT<Eigen::Ref<MatrixXd>>(matrix).info() == Eigen::Success;
 }
 
 double negative_mass(const VectorXd& spectrum) { return -spectrum.cwiseMin(0.0).sum() / spectrum.cwiseAbs().sum(); }

@@ -32,6 +32,8 @@ class NeighbourGraph {
 Eigen::VectorXd symmetric_spectrum(const Eigen::MatrixXd& matrix);
 // Its smallest one alone, by Lanczos with full reorthogonalisation: n^2 operations a step instead of n^3. To 1e-9 of the largest |lambda|.
 double least_eigenvalue(const Eigen::MatrixXd& matrix);
+// Whether matrix - bound has a Cholesky factor: to the rounding of one, every eigenvalue is above the bound. NaN: no.
+bool no_eigenvalue_below(Eigen::MatrixXd matrix, double bound);
 // Sum of |lambda| over the negative ones, over that of all.
 double negative_mass(const Eigen::VectorXd& spectrum);
 

@@ -37,16 +37,6 @@ RidgeMoments& RidgeMoments::operator+=(const RidgeMoments& other) {
   return *this;
 }
 
-RidgeMoments& RidgeMoments::operator-=(const RidgeMoments& other) {
-  rows_ -= other.rows_;
-  feature_sum_ -= other.feature_sum_;
-  target_sum_ -= other.target_sum_;
-  target_squares_ -= other.target_squares_;
-  products_ -= other.products_;
-  mixed_ -= other.mixed_;
-  return *this;
-}
-
 RidgeMoments RidgeMoments::leading(Index features) const {
   RidgeMoments some(feature_origin_.head(features), target_origin_);
   some.rows_ = rows_;

@@ -1,6 +1,6 @@
 // What a linear decoder must know of the rows it is fitted to: how many they are, the sums and the products of features f and targets y.
-// Rows are added a block at a time and never kept. Moments of disjoint rows add up, and those of some rows can be taken from those of all:
-// cross-validation over any number of folds, penalties and leading features reads the rows once.
+// Rows are added a block at a time and never kept. Moments of disjoint rows add up: cross-validation over any number of folds, penalties and
+// leading features reads the rows once.
 //
 // Guarantees: fp64; sums are taken about an origin near the means, so that centring them later does not cancel. Features of the moments of m
 // leading ones are the first m. Does not know: penalties, or what the targets mean.
@@ -16,7 +16,6 @@ class RidgeMoments {
 
   void add(const Eigen::MatrixXd& features, const Eigen::MatrixXd& targets);  // a row each
   RidgeMoments& operator+=(const RidgeMoments& other);                        // of other rows about the same origin
-  RidgeMoments& operator-=(const RidgeMoments& other);                        // of some of these rows
   RidgeMoments leading(Eigen::Index features) const;
 
   double rows() const { return rows_; }

@@ -137,5 +137,6 @@ def test_bad_input_is_refused(program, trajectories):
     refused("narrow.npz", "a.npz", words=["narrow.npz", "24 columns", "30"])
     refused("a.npz", "p.npz", words=["a.npz", "2 columns", "--positions"])
     refused("nan.npz", "a.npz", words=["arr_2", "frame", "column 5"])
+    refused("p.npz", "a.npz", "--n", "500,600", words=["--n", "one"])
     program.refused("reproduce", "alanine", "--quick", words=["--positions", "--dihedrals"])
     program.refused("reproduce", "knn", "--quick", "--positions", "p.npz", words=["--positions", "alanine"])

@@ -79,7 +79,10 @@ def test_swissroll(program):
     assert 1.40 < number(rows[1][4]) < 1.50
     law = next(c for c in result["comparisons"] if c["claim"].startswith("ω₂"))
     assert number(law["ours"]) == pytest.approx(1.1093, abs=1e-4) and "1.214" in law["why"]
-    assert verdicts(result)["k* of the formula at N = 10^6, β = 15, τ = 1e-07"] == "agrees"
+    formula = next(c for c in result["comparisons"] if c["claim"] == "k* of the formula at N = 10^6, β = 15, τ = 1e-07")
+    assert formula["verdict"] == "differs" and number(formula["ours"]) == pytest.approx(1e6 * 1.1093 / 15, rel=1e-3) and "809" in formula["why"]
+    # neither size was fitted: both bandwidths are carried, and stand in that column alone
+    assert all(row[10] is None and number(row[11]) > 0 for row in rows)
 
 
 def test_results_do_not_depend_on_threads(program):

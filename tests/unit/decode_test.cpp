@@ -52,23 +52,26 @@ TEST(Moments, OfFoldsAddUpAndGiveTheDecoderOfTheirRows) {
   MatrixXd f(90, 6), y(90, 2);
   for (Index i = 0; i < f.size(); ++i) f.data()[i] = 100 + random.normal(static_cast<std::uint64_t>(i));
   for (Index i = 0; i < y.size(); ++i) y.data()[i] = random.normal(static_cast<std::uint64_t>(10000 + i));
-  RidgeMoments all(f.row(0), y.row(0)), some(f.row(0), y.row(0));
-  all.add(f.topRows(50), y.topRows(50));
-  all.add(f.bottomRows(40), y.bottomRows(40));
+  RidgeMoments first(f.row(0), y.row(0)), some = first, last = first;
+  first.add(f.topRows(5), y.topRows(5));
+  first.add(f.middleRows(5, 15), y.middleRows(5, 15));
+  last.add(f.bottomRows(40), y.bottomRows(40));
   some.add(f.middleRows(20, 30), y.middleRows(20, 30));
-  RidgeMoments rest = all;
-  rest -= some;
+  RidgeMoments rest = first;
+  rest += last;
   MatrixXd kept_f(60, 6), kept_y(60, 2);
   kept_f << f.topRows(20), f.bottomRows(40);
   kept_y << y.topRows(20), y.bottomRows(40);
   const RidgeDecoder wanted(kept_f.leftCols(4), kept_y, 0.01), found = RidgePath(rest.leading(4)).decoder(0.01);
   const MatrixXd a = wanted.predict(f.leftCols(4)), b = found.predict(f.leftCols(4));
   EXPECT_LE((a - b).norm(), 1e-11 * a.norm());
-  // what is missed of the rows that were taken out, from moments and from rows
+  // what is missed of rows that the decoder was not fitted to, from moments and from rows
   const MatrixXd hidden = y.middleRows(20, 30) - b.middleRows(20, 30);
   const Eigen::RowVectorXd missed = found.missed(some.leading(4));
   for (Index t = 0; t < 2; ++t) EXPECT_NEAR(missed(t), hidden.col(t).squaredNorm(), 1e-10 * hidden.col(t).squaredNorm());
   rest += some;
+  RidgeMoments all(f.row(0), y.row(0));
+  all.add(f, y);
   EXPECT_LE((rest.gram() - all.gram()).norm(), 1e-12 * all.gram().norm());
 }
 

@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 
 #include "io/atomic_file.hpp"
+#include "io/write_text.hpp"
 #include "io_fixture.hpp"
 
 namespace fd::io_test {
@@ -25,6 +26,18 @@ TEST_F(IoAtomic, AppearsWholeOrNotAtAll) {
   file.commit();
   EXPECT_EQ(get("out"), "new");
   EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(IoAtomic, ManyTextsAppearTogetherOrNotAtAll) {
+  put("a", "old");
+  const Error error = error_of([&] { write_text_files({{path("a"), "new"}, {path("none") + "/b", "new"}}); });
+  EXPECT_TRUE(says(error, "there is no folder"));
+  EXPECT_EQ(get("a"), "old");
+  EXPECT_EQ(files(), 1u);
+  write_text_files({{path("a"), "new"}, {path("b"), "other"}});
+  EXPECT_EQ(get("a"), "new");
+  EXPECT_EQ(get("b"), "other");
+  EXPECT_EQ(files(), 2u);
 }
 
 TEST_F(IoAtomic, RefusedBeforehand) {

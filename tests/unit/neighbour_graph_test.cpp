@@ -45,8 +45,11 @@ TEST(NeighbourGraph, LeastEigenvalueIsThatOfTheSpectrum) {
       for (Eigen::Index j = 0; j <= i; ++j) a(i, j) = a(j, i) = random.normal(static_cast<std::uint64_t>(i * n + j));
     const Eigen::VectorXd spectrum = symmetric_spectrum(a);
     EXPECT_NEAR(least_eigenvalue(a), spectrum(0), 1e-8 * spectrum.cwiseAbs().maxCoeff());
+    EXPECT_TRUE(no_eigenvalue_below(a, spectrum(0) - 1e-9));
+    EXPECT_FALSE(no_eigenvalue_below(a, spectrum(0) + 1e-9));
   }
   EXPECT_NEAR(least_eigenvalue(MatrixXd::Identity(20, 20)), 1, 1e-12);
+  EXPECT_FALSE(no_eigenvalue_below(MatrixXd::Constant(3, 3, std::nan("")), -1));
 }
 
 TEST(NeighbourGraph, ModesAreRightEigenvectorsOfTheWalk) {

@@ -35,11 +35,11 @@ function axisOf(axis, values, room) {
 var OURS = ["--accent", OKABE[2], OKABE[7], OKABE[4]], PAPERS = ["--warm", OKABE[3], OKABE[6], OKABE[1]];
 
 function colours(figure) {
-  var seen = {paper: 0, ours: 0, guide: 0};
+  var seen = {paper: 0, ours: 0};
   return figure.series.map(function (series) {
     if (series.source === "guide") return "--soft";
-    var list = series.source === "paper" ? PAPERS : OURS;
-    return list[seen[series.source]++ % list.length];
+    var own = series.source === "ours", list = own ? OURS : PAPERS;
+    return list[seen[own ? "ours" : "paper"]++ % list.length];
   });
 }
 
@@ -67,9 +67,9 @@ function drawSeries(layer, self, figure, series, colour) {
   });
   var paint = shadeOf(figure.shade);
   withTip(layer.selectAll(null).data(good).enter().append("path").attr("class", "mark " + series.source)
-    .attr("d", d3.svg.symbol().type(series.source === "paper" ? "square" : "circle").size(good.length > 200 ? 14 : 46))
+    .attr("d", d3.svg.symbol().type(series.source === "ours" ? "circle" : "square").size(good.length > 200 ? 14 : 46))
     .attr("transform", function (p) { return "translate(" + self.x(p[0]) + "," + self.y(p[1]) + ")"; })
-    .attr("fill", function (p) { return p.length > 3 ? paint(p[3]) : series.source === "paper" ? cssColour("--ground") : colour; })
+    .attr("fill", function (p) { return p.length > 3 ? paint(p[3]) : series.source === "ours" ? colour : cssColour("--ground"); })
     .attr("stroke", function (p) { return p.length > 3 ? "none" : colour; }).attr("stroke-width", 1.8), function (p) { return pointText(figure, series, p); });
 }
 
