@@ -38,6 +38,7 @@ struct Wish {
   std::optional<double> beta;
   std::size_t modes = 10, repeats = 5, sklearn_rows = 4000;
   double tolerance = 1e-5;
+  std::size_t block = 0, basis = 0;
   bool peers = true, flow = false, json = false;
 };
 
@@ -81,6 +82,8 @@ Options options_of(const Wish& wish, int threads, std::optional<double> beta) {
   Options options;
   options.modes = wish.modes;
   options.tolerance = wish.tolerance;
+  options.block = wish.block;
+  options.basis = wish.basis;
   options.precision = {precision_from_name(wish.precision)};
   options.threads = threads;
   options.beta = beta;
@@ -334,6 +337,8 @@ Action declare_fit(CLI::App& app, const std::vector<std::string>&) {
   };
   count("-k,--modes", wish->modes, "modes");
   app.add_option("--tolerance", wish->tolerance, "largest residual")->check(real_number)->type_name("T")->capture_default_str();
+  app.add_option("--block", wish->block, "columns of a pass of ours; 0: chosen")->check(whole_number)->type_name("N");
+  app.add_option("--basis", wish->basis, "largest basis of ours; 0: chosen")->check(whole_number)->type_name("N");
   app.add_option("--precision", wish->precision, "of ours: fp32 or fp64")->type_name("P")->capture_default_str();
   count("--repeats", wish->repeats, "timed fits of each");
   app.add_flag("--peers,!--no-peers", wish->peers, "also time numpy and scikit-learn (default), or only ours");

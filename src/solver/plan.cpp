@@ -8,22 +8,22 @@ namespace fd {
 SolverPlan plan_solver(std::size_t modes, std::size_t rows, std::size_t bytes_per_value, std::size_t wished_block,
                        std::size_t wished_basis) {
   SolverPlan plan;
-  // Never below 4: a single vector misses members of degenerate doublets while it reports convergence.
-  // With few rows a pass is as cheap as what is done with its columns, and fewer columns do.
-  constexpr std::size_t few_rows = 2048, few_modes = 24;
-  const bool small = modes <= few_modes && rows <= few_rows;
-  plan.block = wished_block > 0     ? std::max<std::size_t>(4, wished_block)
-               : small              ? 8
-               : modes <= few_modes ? 16
-               : modes <= 96        ? 32
-                                    : 64;
+  // Never below 4: a single vector misses members of degenerate doublets while it reports convergence. Where tiles can be kept a pass is as
+  // cheap as what is done with its columns, and fewer columns do.
+  constexpr std::size_t few_modes = 24, kept_rows = 32768;
+  plan.block = wished_block > 0                          ? std::max<std::size_t>(4, wished_block)
+               : modes <= few_modes && rows <= kept_rows ? 8
+               : modes <= few_modes                      ? 16
+               : modes <= 96                             ? 32
+                                                         : 64;
   const std::size_t least = modes + 3 * plan.block;
   const std::size_t column = 2 * rows * bytes_per_value;  // of the basis and of its image
   if (wished_basis > 0) {
     plan.basis = std::max(wished_basis, least);
     return plan;
   }
-  // Room for a solve without a restart where that is cheap (64 MiB), and never less than a restart can live on.
+  // Room for a solve without a restart where that is cheap (64 MiB), and never less than a restart can live on. A short chain would be quicker
+  // on hard tables, but what it drops may be the only trace of a mode on few rows.
   constexpr std::size_t cheap = std::size_t{1} << 26, long_chain = 512;
   const std::size_t room = std::min(std::max(long_chain, 32 * plan.block), cheap / column);
   plan.basis = std::max({8 * plan.block, 3 * modes + 2 * plan.block, room});

@@ -25,13 +25,13 @@ namespace fd::cpu {
 // From this many columns on reading a tile back is clearly quicker than making it.
 inline constexpr std::size_t columns_worth_keeping = 24;
 
-// Entries are quicker still, whatever the columns, where they stay in the processor's cache.
-inline constexpr std::size_t rows_in_cache = 2048;
+// Entries are quicker still: from fewer columns on, and whatever the columns where they stay in the processor's cache.
+inline constexpr std::size_t columns_worth_keeping_entries = 8, rows_in_cache = 2048;
 
 enum class Keeping { nothing, exponents, entries };
 
 inline Keeping keeping(std::size_t rows, std::size_t columns, bool one_bandwidth) {
-  if (one_bandwidth && (columns >= columns_worth_keeping || rows <= rows_in_cache)) return Keeping::entries;
+  if (one_bandwidth && (columns >= columns_worth_keeping_entries || rows <= rows_in_cache)) return Keeping::entries;
   return columns >= columns_worth_keeping ? Keeping::exponents : Keeping::nothing;
 }
 
