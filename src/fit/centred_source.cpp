@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t sample_rows = 1024, sample_values = std::size_t{1} << 22;
 constexpr double dwarfs = 30;       // extents
-constexpr double moves_mean = 1e3;  // extents: beyond, the mean lies where no row does
+constexpr double moves_mean = 1e3;  // times the distance of the nearer half: beyond, the mean lies where no row does
 
 std::string place_text(const PointSummary::Place& place) {
   return fmt::format("row {}, column {} (counted from 1)", place.row + 1, place.column + 1);
@@ -25,7 +25,7 @@ std::string place_text(const PointSummary::Place& place) {
 
 // The first reading: sums, which columns vary, whether all is finite, and every so many rows kept as a sample.
 struct FirstReading {
-  std::vector<double> mean, sample;
+  std::vector<double> mean, sample, largest;  // largest: |x| of each column
   std::vector<std::size_t> varying;
 
   explicit FirstReading(PointSource& source) {
@@ -35,6 +35,7 @@ struct FirstReading {
     // Sums of x - x_first: exact enough with any common offset.
     std::vector<double> origin(dimension), sum(dimension, 0.0);
     std::vector<char> varies(dimension, 0);
+    largest.assign(dimension, 0);
     std::size_t bad = 0;
     PointSummary::Place first_bad;
     in_pieces(source, [&](std::size_t first, std::size_t count, const double* rows) {
@@ -48,6 +49,7 @@ struct FirstReading {
             continue;
           }
           sum[c] += value - origin[c];
+          largest[c] = std::max(largest[c], std::abs(value));
           if (value != origin[c]) varies[c] = 1;
         }
       }
@@ -81,20 +83,39 @@ double distance(const double* row, const std::vector<double>& origin, const std:
   return std::sqrt(square);
 }
 
-// Of the rows of the sample that do not lie at its median: 95 in 100 are nearer.
-double extent_of(const std::vector<double>& sample, const std::vector<double>& median, const std::vector<std::size_t>& columns) {
+// Distances of the rows of the sample that do not lie at its median, ascending.
+std::vector<double> distances_of(const std::vector<double>& sample, const std::vector<double>& median,
+                                 const std::vector<std::size_t>& columns) {
   std::vector<double> distances;
   for (std::size_t at = 0; at < sample.size(); at += median.size()) {
     const double d = distance(sample.data() + at, median, columns);
     if (d > 0) distances.push_back(d);
   }
-  if (distances.empty()) return 0;
   std::sort(distances.begin(), distances.end());
-  return distances[static_cast<std::size_t>(0.95 * static_cast<double>(distances.size() - 1))];
+  return distances;
+}
+
+// A share of them is nearer; 0 where there are none.
+double nearer(const std::vector<double>& distances, double share) {
+  return distances.empty() ? 0 : distances[static_cast<std::size_t>(share * static_cast<double>(distances.size() - 1))];
+}
+
+// Of each column the value nearest zero, to a multiple of the last digit of the largest.
+std::vector<double> nearest_zero(const std::vector<double>& sample, const std::vector<double>& largest) {
+  std::vector<double> origin(sample.begin(), sample.begin() + static_cast<std::ptrdiff_t>(largest.size()));
+  for (std::size_t i = 0; i < sample.size(); ++i) {
+    double& least = origin[i % largest.size()];
+    if (std::abs(sample[i]) < std::abs(least)) least = sample[i];
+  }
+  for (std::size_t c = 0; c < largest.size(); ++c) {
+    const double digit = std::nextafter(largest[c], std::numeric_limits<double>::infinity()) - largest[c];
+    origin[c] = std::isfinite(origin[c] / digit) ? std::round(origin[c] / digit) * digit : origin[c];
+  }
+  return origin;
 }
 
 // The second reading: who lies far out. Returns the mean of |x - median|^2.
-double find_farthest(PointSource& source, const std::vector<double>& median, PointSummary& summary) {
+double find_farthest(PointSource& source, const std::vector<double>& median, double half, PointSummary& summary) {
   const std::size_t most = static_cast<std::size_t>(0.05 * static_cast<double>(summary.rows));
   std::size_t dwarfing = 0;
   const double limit = summary.extent > 0 ? dwarfs * summary.extent : std::numeric_limits<double>::infinity();
@@ -105,6 +126,7 @@ double find_farthest(PointSource& source, const std::vector<double>& median, Poi
       const double far = distance(row, median, summary.varying);
       square += far * far;
       if (far > limit && dwarfing++ < most) summary.dwarf.push_back(first + i);
+      if (far > moves_mean * half) ++summary.parted;
       if (far <= summary.farthest.distance) continue;
       const auto out = [&](std::size_t c) { return std::abs(row[c] - median[c]); };
       std::size_t column = summary.varying[0];
@@ -114,6 +136,7 @@ double find_farthest(PointSource& source, const std::vector<double>& median, Poi
     }
   });
   if (dwarfing > most) summary.dwarf.clear();
+  if (!summary.dwarf.empty() || !(half > 0)) summary.parted = 0;
   return square / static_cast<double>(summary.rows);
 }
 
@@ -132,15 +155,17 @@ PointSummary summarise(PointSource& source) {
     throw Error(Failure::input, "all " + std::to_string(summary.rows) + " points are equal: there is no geometry here",
                 "check how the table was made");
   const std::vector<double> median = column_medians(first.sample, summary.dimension);
-  summary.extent = extent_of(first.sample, median, summary.varying);
-  summary.mean_square = find_farthest(source, median, summary);
+  const std::vector<double> distances = distances_of(first.sample, median, summary.varying);
+  const double half = nearer(distances, 0.45);  // of an even number the lower middle
+  summary.extent = nearer(distances, 0.95);
+  summary.mean_square = find_farthest(source, median, half, summary);
   if (!std::isfinite(summary.mean_square))
     throw Error(Failure::input,
                 fmt::format("{}: {:g} is too far from the other rows: squared distances overflow", place_text(summary.farthest),
                             summary.farthest.value),
                 "remove the row if it is a fill value, or rescale the column");
-  if (summary.farthest.distance > moves_mean * summary.extent) {
-    summary.mean = median;
+  if (summary.farthest.distance > moves_mean * half) {
+    summary.mean = nearest_zero(first.sample, first.largest);
     return summary;
   }
   // mean |x - mean|^2 = mean |x - median|^2 - |mean - median|^2
@@ -173,6 +198,12 @@ void refuse_what_precision_cannot_hold(const PointSummary& summary, const std::v
 std::string describe_dwarfing(const PointSummary& summary, bool search, const std::vector<std::size_t>& aside) {
   constexpr std::size_t named = 6;
   const std::vector<std::size_t>& rows = summary.dwarf;
+  if (summary.parted > 0)
+    return fmt::format(
+        "{} of {} rows {} more than {:g} times as far out as half of the rows (farthest: row {}, {:g} in column {}); if "
+        "these are fill values, leave such rows out",
+        summary.parted, summary.rows, one_or_many(summary.parted, "lies", "lie"), moves_mean, summary.farthest.row + 1,
+        summary.farthest.value, summary.farthest.column + 1);
   if (std::includes(aside.begin(), aside.end(), rows.begin(), rows.end())) return {};
   return fmt::format("{} {} more than {:g} times as far out as 95 in 100 rows (farthest: row {}, {:g} in column {}){}; check {}",
                      listed_rows(rows, named), one_or_many(rows.size(), "lies", "lie"), dwarfs, summary.farthest.row + 1,

@@ -19,13 +19,14 @@ namespace fd {
 // What two readings of all rows tell.
 //
 // The origin is the mean. A single value of 1e16 moves the mean of a thousand rows by 1e13, though, and what is then left of the others
-// is a few digits: where the farthest row dwarfs the rest, the origin is the median of a sample, coordinate by coordinate, which a few
-// rows do not move.
+// is a few digits. Where the farthest row dwarfs others the origin is, coordinate by coordinate, the value nearest zero of a sample, rounded
+// to a multiple of the last digit of the largest one: then x - origin is a multiple of the last digit of x and hardly larger than x,
+// so that no row loses a digit, wherever the parts of the table lie.
 struct PointSummary {
   std::size_t rows = 0, dimension = 0;
   std::vector<double> mean;          // the origin
   std::vector<std::size_t> varying;  // columns that are not constant
-  double mean_square = 0;            // of |x - origin|, over the rows
+  double mean_square = 0;            // of |x - mean| over the rows; of |x - median| where the mean lies where no row does
   // [varying column][coordinate]: an orthonormal basis that rows are expressed in, where they span fewer dimensions than columns
   // (exact_rank.hpp); empty: the columns themselves.
   std::vector<double> basis;
@@ -39,6 +40,7 @@ struct PointSummary {
   Place farthest;                  // the row, and its column that lies farthest out
   double extent = 0;               // within it lie 95 of 100 rows of the sample
   std::vector<std::size_t> dwarf;  // rows beyond 30 extents; empty where they are more than 5 in 100: the table is made of parts
+  std::size_t parted = 0;          // then: how many rows lie beyond 1,000 times the distance of the nearer half; else 0
 };
 
 // Throws Error(input) for NaN or infinity (row and column named, the others counted), for values whose squares overflow, and for points

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/counted.hpp"
+#include "fit/forecast.hpp"
 
 namespace fd {
 namespace {
@@ -31,8 +32,8 @@ void choose(Backend& backend, const RungSolver& rung, Solution& solution, const 
 
 }  // namespace
 
-std::string drop_localised(FitContext& context, Options& options, FinalSolution& final) {
-  const std::size_t wanted = options.modes, most = final.rung->size() - 1;
+LeftOut drop_localised(FitContext& context, Options& options, FinalSolution& final) {
+  const std::size_t wanted = options.modes, most = std::min(solved_modes(options), final.rung->size() - 1);
   Solution& solution = final.solution;
   const auto localised = [&](std::size_t j) { return solution.support[j] < localised_below(final.rung->size()); };
   const auto count = [&] {
@@ -41,9 +42,8 @@ std::string drop_localised(FitContext& context, Options& options, FinalSolution&
     return n;
   };
   // each solve starts from the one before; what it finds beyond may be localised too
-  constexpr int most_solves = 4;
-  for (int solves = 0; solves < most_solves && solution.support.size() - count() < wanted && options.modes < most; ++solves) {
-    options.modes = std::min(most, wanted + 2 * count() + 2);
+  while (solution.support.size() - count() < wanted && options.modes < most) {
+    options.modes = std::min(most, std::max(options.modes + 2, wanted + 2 * count() + 2));
     const std::size_t passes = final.rung->passes(), columns = final.rung->columns();
     solution = final.rung->solve(final.beta);
     final.sweep.push_back(solution.probe);
@@ -60,12 +60,20 @@ std::string drop_localised(FitContext& context, Options& options, FinalSolution&
     else chosen.push_back(j);
   }
   if (left_out.empty() && chosen.size() == solution.spectrum.values.size()) return {};
-  if (chosen.empty()) return "all modes that were found live on a few rows: none was left out";
+  const std::size_t found = chosen.size();
+  if (found == 0)  // the leading ones, then
+    for (std::size_t j = 0; j < std::min(wanted, solution.support.size()); ++j) chosen.push_back(j);
   choose(context.backend, *final.rung, solution, chosen);
+  if (found == 0)
+    return {fmt::format("all {} that were solved for live on a few rows: the leading ones were kept; use a smaller `beta`",
+                        counted(left_out.size(), "mode")),
+            false};
   if (left_out.empty()) return {};
-  return fmt::format("{} on fewer than {:.2g} rows left out ({} {})", counted(left_out.size(), "mode"),
-                     localised_below(final.rung->size()), one_or_many(left_out.size(), "eigenvalue", "eigenvalues"),
-                     fmt::join(left_out, ", "));
+  return {fmt::format(
+              "{} on fewer than {:.2g} rows left out ({} {})", counted(left_out.size(), "mode"),
+              localised_below(final.rung->size()), one_or_many(left_out.size(), "eigenvalue", "eigenvalues"),
+              left_out.size() <= 6 ? fmt::format("{}", fmt::join(left_out, ", ")) : left_out.front() + " to " + left_out.back()),
+          found >= std::min(wanted, final.rung->size() - 1)};
 }
 
 }  // namespace fd

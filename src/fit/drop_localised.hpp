@@ -7,7 +7,12 @@
 
 namespace fd {
 
-// `options` are those of the context. Returns what is to be said about the modes left out; empty where there are none.
-std::string drop_localised(FitContext& context, Options& options, FinalSolution& final);
+struct LeftOut {
+  std::string text;      // what is to be said about the modes left out; empty where there are none
+  bool complete = true;  // there are as many others as were asked for
+};
+
+// `options` are those of the context. At most `solved_modes` are solved for.
+LeftOut drop_localised(FitContext& context, Options& options, FinalSolution& final);
 
 }  // namespace fd

@@ -96,7 +96,7 @@ Model fit_all_rows(PointSource& source, const Options& wishes) {
   model.precision = options.precision.back();
 
   FinalSolution final = options.beta ? solve_at(context, *options.beta) : search_bandwidth(context);
-  const std::string dropped = options.drop_localised ? drop_localised(context, options, final) : std::string();
+  const LeftOut dropped = options.drop_localised ? drop_localised(context, options, final) : LeftOut();
   model.beta = final.beta;
   model.sweep = std::move(final.sweep);
   model.beta_exponent = final.exponent.value;
@@ -108,11 +108,12 @@ Model fit_all_rows(PointSource& source, const Options& wishes) {
   const SolverOutcome outcome = final.solution.spectrum.outcome;
   const std::string pieces =
       options.beta ? describe_ones(model) : describe_separation(model, final.solution.support, final.components);
-  for (const std::string& part :
-       {final.verdict, describe_residuals(model, options, outcome), describe_small(model, options),
-        describe_aside(model, final.gain), localised, dropped, pieces, describe_dwarfing(summary, !options.beta, model.aside)})
+  for (const std::string& part : {final.verdict, describe_residuals(model, options, outcome), describe_small(model, options),
+                                  describe_aside(model, final.gain), localised, dropped.text, pieces,
+                                  describe_dwarfing(summary, !options.beta, model.aside)})
     if (!part.empty()) model.outcome += (model.outcome.empty() ? "" : "; ") + part;
-  model.converged = outcome == SolverOutcome::converged && final.admissible && trustworthy(model, options);
+  const bool all = dropped.complete && model.modes() >= std::min(options.modes, final.rung->size() - 1);
+  model.converged = all && outcome == SolverOutcome::converged && final.admissible && trustworthy(model, options);
   final.rung.reset();
   const bool aside = !model.aside.empty();
   if (options.keep_points || aside)

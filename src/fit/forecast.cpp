@@ -50,11 +50,15 @@ class RandomSource final : public PointSource {
 
 }  // namespace
 
+std::size_t solved_modes(const Options& options) { return options.drop_localised ? 8 * options.modes + 16 : options.modes; }
+
 // A row costs its points three times (as loaded, in double; scaled by the bandwidth of a pass; that in few bits, of which AMX wants two
 // layouts of three parts), the Lanczos basis and its image, a block of input, weights and sums of a pass, the modes and those carried
 // beyond them, and mass, degree and scale in double. Nothing grows faster than the number of rows. The last factor is what the
 // allocator keeps of what was freed, measured at 1.25 to 1.35.
-double fit_memory_bytes(std::size_t rows, std::size_t dimension, const Options& options) {
+double fit_memory_bytes(std::size_t rows, std::size_t dimension, const Options& wishes) {
+  Options options = wishes;
+  options.modes = std::min(solved_modes(wishes), std::max<std::size_t>(wishes.modes, rows - 1));
   const SolverPlan plan = plan_of(rows, options);
   const std::size_t value = keeps_doubles(options) ? 8 : 4;
   const bool amx = (options.isa.empty() ? instruction_sets().front() : options.isa) == "amx";

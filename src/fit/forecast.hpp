@@ -70,8 +70,11 @@ class FitForecast {
 // Measures on a sample of the points.
 FitForecast forecast_fit(Backend& backend, PointSource& points, const PointSummary& summary, const Options& options);
 
-// Of a fit at its peak, whatever its budget. Without what is kept of
-// the kernel, which takes what is left of the budget, or of half of the free memory.
+// How many modes may have to be solved for: those that are returned and, where localised ones are left out, these.
+std::size_t solved_modes(const Options& options);
+
+// Of a fit at its peak, whatever its budget. Without what is kept of the kernel, which takes what is left of the budget, or of half of the
+// free memory.
 double fit_memory_bytes(std::size_t rows, std::size_t dimension, const Options& options);
 std::size_t keep_bytes(std::size_t rows, std::size_t dimension, const Options& options);
 

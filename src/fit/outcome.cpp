@@ -15,11 +15,15 @@ namespace {
 
 constexpr std::size_t named_rows = 6;  // of those that a sentence is about
 
-// As many eigenvalues as cannot be told from 1: within the precision's own uncertainty of it.
+// As many eigenvalues as cannot be told from 1: within the precision's own uncertainty of it, and as the first ones of many that are 1 are
+// known to their residuals only, within these.
 std::size_t ones(const Model& model) {
   const double gap = wall_gap(model.precision, PotentialRules{});
-  return static_cast<std::size_t>(
-      std::count_if(model.eigenvalues.begin(), model.eigenvalues.end(), [&](double value) { return value >= 1 - gap; }));
+  constexpr double known = 1e-4;  // of a larger residual nothing follows
+  std::size_t count = 0;
+  for (std::size_t j = 0; j < model.modes(); ++j)
+    count += model.eigenvalues[j] >= 1 - std::max(gap, model.residuals[j] <= known ? model.residuals[j] : 0) ? 1 : 0;
+  return count;
 }
 
 }  // namespace
@@ -71,12 +75,14 @@ std::string describe_ones(const Model& model) {
   if (count == 0) return {};
   if (count == model.modes())
     return fmt::format(
-        "{} 1 as far as {} can tell: at this bandwidth the rows fall apart, and {} an arbitrary choice; use a smaller `beta`",
+        "{} 1 as far as {} and the residuals can tell: at this bandwidth the rows fall apart, and {} an arbitrary choice; use a "
+        "smaller `beta`",
         count == 1 ? "the eigenvalue is" : fmt::format("all {} eigenvalues are", count), traits(model.precision).name,
         one_or_many(count, "the mode is", "the modes are"));
   return fmt::format(
-      "{} of {} eigenvalues {} 1 as far as {} can tell: the rows fall into {} pieces that this bandwidth does not connect", count,
-      model.modes(), one_or_many(count, "is", "are"), traits(model.precision).name, count + 1);
+      "{} of {} eigenvalues {} 1 as far as {} and the residuals can tell: the rows fall into at least {} pieces that this "
+      "bandwidth does not connect",
+      count, model.modes(), one_or_many(count, "is", "are"), traits(model.precision).name, count + 1);
 }
 
 std::string describe_localised(const std::vector<double>& v, const std::vector<double>& support, std::size_t rows) {

@@ -278,6 +278,25 @@ TEST(DropLocalised, ReturnsTheLeadingModesOnManyRows) {
   EXPECT_EQ(model.outcome.find("live on fewer than"), std::string::npos) << model.outcome;
 }
 
+// Where all but one of the modes that may be solved for live on a few rows, fewer are returned, and a fit that does not hold what was asked
+// for has not converged.
+TEST(DropLocalised, FewerModesThanWereAskedForAreNoSuccess) {
+  const Dataset data = gaussian(1200, 5);
+  Options options;
+  options.modes = 3;
+  options.drop_localised = true;
+  bool none = false;
+  for (const double beta : {0.5, 1.0, 1.5, 2.0, 3.0}) {
+    options.beta = beta;
+    const Model model = fit(PointsView(data.x.data(), data.rows, data.dimension), options);
+    const bool kept = model.outcome.find("a few rows: the leading ones were kept") != std::string::npos;
+    if (model.converged) EXPECT_TRUE(model.modes() == 3 && !kept) << model.outcome;
+    if (kept || model.modes() < 3) EXPECT_FALSE(model.converged) << model.outcome;
+    none = none || kept;
+  }
+  EXPECT_TRUE(none) << "at the largest bandwidth every mode lives on a few rows";
+}
+
 TEST(Aside, CleanTablesAreLeftAlone) {
   for (const Dataset& data : {torus(3000), swiss_roll(3000)}) {
     const Model all = fitted(data, 5, 0.0), model = fitted(data, 5);

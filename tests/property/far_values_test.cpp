@@ -92,5 +92,69 @@ INSTANTIATE_TEST_SUITE_P(Sizes, FarValue, ::testing::ValuesIn(cases()), [](const
          "Row" + std::to_string(info.param.row + 1);
 });
 
+// Fill values in many rows, and parts far apart: neither may cost the other its digits.
+struct Parts {
+  std::size_t rows, far;
+  double value;
+  bool shifted;  // the whole part lies there with its own geometry, else one value is the same in all its rows
+  Precision precision;
+};
+
+class FarParts : public ::testing::TestWithParam<Parts> {};
+
+TEST_P(FarParts, AreHeldOrRefused) {
+  const auto [rows, far, value, shifted, precision] = GetParam();
+  Dataset data = gaussian(rows, 3, 5);
+  for (std::size_t i = 0; i < far; ++i) {
+    double& x = data.x[(i * rows / far) * 3];
+    x = shifted ? x + value : value;
+  }
+  Options options;
+  options.modes = std::min<std::size_t>(6, rows - 1);
+  options.beta = 0.3;
+  options.precision = {precision};
+  options.tolerance = traits(precision).wide_panels ? 1e-10 : 1e-5;
+  Model model;
+  try {
+    model = fit(PointsView(data.x.data(), data.rows, data.dimension), options);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), Failure::input) << error.what();
+    EXPECT_GT(value, 1e16) << "refused, though it can be held: " << error.what();
+    return;
+  }
+  const DenseDiffusion dense = dense_diffusion(data, *options.beta, options.alpha, false);
+  const double reported = *std::max_element(model.residuals.begin(), model.residuals.end());
+  const double rounding = traits(precision).wide_panels ? 1e-12 : traits(precision).row_error;
+  EXPECT_LE(true_residual(model, dense), reported + rounding) << "reported " << reported << ", " << model.outcome;
+  if (value >= 1e5 && far < rows / 2)
+    EXPECT_NE(model.outcome.find("far out"), std::string::npos) << model.outcome;  // and it says so
+}
+
+std::vector<Parts> parts() {
+  std::vector<Parts> all;
+  for (const Precision precision : {Precision::fp64, Precision::fp32})
+    for (const bool shifted : {false, true})
+      for (const double value : {1e5, 1e9, 1e12, 1e15, 1e17})
+        for (const auto& [rows, far] : {std::pair<std::size_t, std::size_t>{3, 1},
+                                        {10, 1},
+                                        {10, 4},
+                                        {10, 5},
+                                        {40, 6},
+                                        {90, 40},
+                                        {90, 60},
+                                        {200, 22},
+                                        {400, 160},
+                                        {400, 300}})
+          all.push_back({rows, far, value, shifted, precision});
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, FarParts, ::testing::ValuesIn(parts()), [](const auto& info) {
+  const Parts& p = info.param;
+  return std::string(traits(p.precision).name) + (p.shifted ? "Shifted" : "Fill") + "1e" +
+         std::to_string(static_cast<int>(std::lround(std::log10(p.value)))) + "In" + std::to_string(p.far) + "Of" +
+         std::to_string(p.rows);
+});
+
 }  // namespace
 }  // namespace fd::test

@@ -215,8 +215,10 @@ class ModelClaims {
           continue;
         }
         const double placed = model_.eigenvalues[mode] * model_.psi(row, mode);
-        // exponents of a thousand are known to fewer digits than weights near 1 are
-        const double digits = share + 64 * 0x1p-53 * std::abs(exponent.maxCoeff());
+        // Exponents of a thousand are known to fewer digits than weights near 1 are: what rounding moves a coordinate by counts times the
+        // distance, which is some 6 kernel widths at most where a row has mass.
+        const double farther = std::max(1.0, std::sqrt(std::abs(exponent.maxCoeff())) / 6);
+        const double digits = farther * share + 64 * 0x1p-53 * std::abs(exponent.maxCoeff());
         const double extended = std::abs(placed - p.dot(psi.col(j))), size = p.dot(psi.col(j).cwiseAbs());
         claim(extended <= digits * size, "placement: row {} has lambda psi_{} = {:.9g}, extension {:.9g} (of {:.3e})", row, j,
               placed, p.dot(psi.col(j)), sum);

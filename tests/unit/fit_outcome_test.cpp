@@ -58,11 +58,16 @@ TEST(Outcome, EigenvaluesOfOne) {
     return describe_ones(with(std::move(values), tiny));
   };
   EXPECT_EQ(ones({0.5}), "");
-  EXPECT_EQ(ones({1}).find("the eigenvalue is 1 as far as fp32 can tell: at this bandwidth the rows fall apart, and the mode is"),
+  EXPECT_EQ(ones({1}).find("the eigenvalue is 1 as far as fp32 and the residuals can tell: at this bandwidth the rows fall "
+                           "apart, and the mode is"),
             0u);
-  EXPECT_EQ(ones({1, 1}).find(
-                "all 2 eigenvalues are 1 as far as fp32 can tell: at this bandwidth the rows fall apart, and the modes are"),
+  EXPECT_EQ(ones({1, 1}).find("all 2 eigenvalues are 1 as far as fp32 and the residuals can tell: at this bandwidth the rows "
+                              "fall apart, and the modes are"),
             0u);
+  // a value is known to its residual: 5e-6 below 1 it may be 1, unless the residual says nothing
+  EXPECT_EQ(describe_ones(with({1 - 5e-6, 0.5}, {6e-6, 1e-6})).find("1 of 2 eigenvalues is 1"), 0u);
+  EXPECT_EQ(describe_ones(with({1 - 5e-6, 0.5}, {3e-6, 1e-6})), "");
+  EXPECT_EQ(describe_ones(with({0.99, 0.5}, {2e-2, 1e-6})), "");
   EXPECT_EQ(ones({1, 0.5}).find("1 of 2 eigenvalues is 1"), 0u);
   EXPECT_EQ(ones({1, 1, 0.5}).find("2 of 3 eigenvalues are 1"), 0u);
 }

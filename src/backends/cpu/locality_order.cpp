@@ -10,7 +10,9 @@ namespace {
 constexpr std::size_t gap_search_most = 2048;  // a gap that would end inside a panel shows in a range of this size or smaller
 constexpr double gap_factor = 20;              // two clusters whose gap is this many times wider than either are worth a cut
 constexpr double far_factor = 1e9;             // a gap so many times wider than nearly all rows reach is cut, few rows or not
-constexpr double nearly_all = 0.9;
+constexpr double nearly_all = 0.75;
+constexpr std::size_t few_rows =
+    96;  // in a table of so few, a part that is as much tighter than the gap is cut off, however many rows it has
 
 // The coordinate in which some rows extend furthest, and how far.
 template <class T>
@@ -53,7 +55,7 @@ double reach_of_most(const T* x, std::size_t rows, std::size_t dimension) {
   for (std::size_t i = 0; i < rows; ++i)
     for (std::size_t c = 0; c < dimension; ++c)
       reach[i] = std::max(reach[i], std::abs(static_cast<double>(x[i * dimension + c])));
-  const auto at = reach.begin() + static_cast<std::ptrdiff_t>(nearly_all * static_cast<double>(rows));
+  const auto at = reach.begin() + static_cast<std::ptrdiff_t>(nearly_all * static_cast<double>(rows - 1));
   std::nth_element(reach.begin(), at, reach.end());
   return *at;
 }
@@ -97,12 +99,16 @@ LocalityOrder locality_order(const T* x, std::size_t rows, std::size_t dimension
       return u != v ? u < v : a < b;
     };
     std::size_t cut = first;
-    if (search && far > 0 && widest.extent > far) {  // a centre shared with rows so far away would cost the others their digits
+    // a centre shared with rows so far away would cost the others their digits
+    if (search && ((far > 0 && widest.extent > far) || rows <= few_rows)) {
       std::sort(at(first), at(last), before);
       std::size_t gap = first + 1;
       for (std::size_t i = gap + 1; i < last; ++i)
         if (value(i) - value(i - 1) > value(gap) - value(gap - 1)) gap = i;
-      if (value(gap) - value(gap - 1) > far) cut = gap;
+      const double wide = value(gap) - value(gap - 1);
+      const auto tight = [&](double extent) { return extent > 0 && far_factor * extent < wide; };
+      if (far > 0 && wide > far) cut = gap;
+      else if (rows <= few_rows && (tight(extent_of(first, gap)) || tight(extent_of(gap, last)))) cut = gap;
     }
     if (cut == first && search && size >= 2 * least && widest.extent > 0) {
       std::sort(at(first), at(last), before);
