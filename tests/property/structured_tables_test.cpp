@@ -117,5 +117,13 @@ TEST(WideStructuredTable, RowsOfTheKernelProductKeepThePromise) {
   expect_rows_as_promised(make_table("signs", 512, 256), {0.5, 2, 10}, "signs");
 }
 
+// Entries of copies are all rounded alike, up to where the form of the exponents changes.
+TEST(WideStructuredTable, CopiesKeepThePromise) {
+  const std::vector<double> scales = {1, 3, 5, 8, 12, 20, 30, 40, 42, 44};
+  expect_rows_as_promised(make_table("hadamard", 768, 128), scales, "copies of Hadamard rows");
+  expect_rows_as_promised(table_of(750, 150, [](std::size_t i, std::size_t c) { return i % 150 == c ? 1.0 : 0.0; }), scales,
+                          "copies of one-hot rows");
+}
+
 }  // namespace
 }  // namespace fd::test

@@ -5,8 +5,9 @@
 // 1.1e-16 and A <= 512 keeps 6e-14. Along a row the roundings of entries average out where they are independent. In tables of few
 // distinct values they are not: coordinates that are equal or opposite in many columns would be rounded alike in each, and the errors
 // of a row would add up. So coordinates are decorrelated (packed_points.cpp): the origin is moved by a small step that differs from
-// column to column, which distances do not see. What is left on the worst tables, one-hot rows, is 4.5e-6 of a row; the promise of
-// fp32 is 6e-6 (base/precision.cpp).
+// column to column, which distances do not see. Copies of a row are another matter: their entries with each other are all
+// rounded alike, and a sum of D terms whose size is A is off by some eps A sqrt(D) in each of them. So where a table holds copies A sqrt(D)
+// is bounded too; the difference form has no error for rows that do not differ. The promise of fp32 is 6e-6 (base/precision.cpp).
 //
 // Where it holds for all points at once, the form is factored: exp(-beta |x_i - x_j|^2) = s_i 2^(x_i.x_j) s_j with s =
 // 2^(-|x|^2/2) in fp64, so that Y = S (2^(x.x)) S W: weights are multiplied by s when they are packed and sums when they are
@@ -66,6 +67,14 @@ struct Accuracy<double> {
   static constexpr double radius = 128;
   static constexpr double relevant = 50;
 };
+
+// The largest A for points of this many columns, some of them copies of others or not.
+template <class T>
+double largest_cancellation(std::size_t dimension, bool copies) {
+  constexpr double columns = 2;
+  const double most = Accuracy<T>::cancellation;
+  return copies ? most * std::min(1.0, std::sqrt(columns / static_cast<double>(dimension))) : most;
+}
 
 // In what numbers points are packed: T, 16-bit whole numbers, or sums of two 16-bit floats.
 enum class Numbers { floats, fixed, split };

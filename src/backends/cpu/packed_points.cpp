@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 #include <limits>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include <flashdiffusion/error.hpp>
 
@@ -24,6 +28,29 @@ constexpr bool is_wide = std::is_same_v<T, double>;
 // (tables of plus and minus one) are then rounded differently in each, so that the roundings of an exponent average out, not add up.
 double decorrelation(std::size_t column) { return 0.1 * (Random(0x636f6c75, 0).uniform(column) - 0.5); }
 
+// Rows in the order of a number that equal ones share, and those that share one compared.
+template <class T>
+bool any_row_twice(const T* x, std::size_t rows, std::size_t dimension) {
+  std::vector<std::pair<std::uint64_t, std::size_t>> marked(rows);
+  for (std::size_t i = 0; i < rows; ++i) {
+    std::uint64_t mark = 0;
+    for (std::size_t c = 0; c < dimension; ++c) {
+      const T value = x[i * dimension + c] + T{0};  // one zero, not two
+      std::conditional_t<is_wide<T>, std::uint64_t, std::uint32_t> bits;
+      std::memcpy(&bits, &value, sizeof(value));
+      mark = (mark ^ bits) * 0x9e3779b97f4a7c15u;
+      mark ^= mark >> 29;
+    }
+    marked[i] = {mark, i};
+  }
+  std::sort(marked.begin(), marked.end());
+  for (std::size_t i = 1; i < rows; ++i) {
+    const T *a = x + marked[i - 1].second * dimension, *b = x + marked[i].second * dimension;
+    if (marked[i].first == marked[i - 1].first && std::equal(a, a + dimension, b)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 template <class T>
@@ -42,6 +69,7 @@ CpuPoints<T>::CpuPoints(PointSource& centred, Precision precision)
         largest_square_ = std::max(largest_square_, square);
       }
     });
+    copies_ = any_row_twice(flat.data(), rows_, dimension_);
     auto [order, first_row] = locality_order(flat.data(), rows_, dimension_, panel_rows);
     order_ = std::move(order);
     first_row_ = std::move(first_row);
@@ -77,7 +105,7 @@ CpuPoints<T>::CpuPoints(PointSource& centred, Precision precision)
 template <class T>
 bool CpuPoints<T>::wants_local(double beta) const {
   const double scale = Gaussian::point_scale(beta);
-  return scale * scale * largest_square_ > Accuracy<T>::cancellation;  // |a_i| + |a_j| of the largest pair
+  return scale * scale * largest_square_ > largest_cancellation<T>(dimension_, copies_);  // |a_i| + |a_j| of the largest pair
 }
 
 template <class T>
@@ -116,6 +144,7 @@ void CpuPoints<T>::pack(double reference, bool local, Team& team) const {
   to.panels = panels_;
   to.dimension = dimension_;
   to.local = local;
+  to.cancellation = largest_cancellation<T>(dimension_, copies_);
   to.x.at_least(panels_ * dimension_ * panel_rows);
   if (local) to.low.at_least(panels_ * dimension_ * panel_rows), to.half.at_least(panels_ * panel_rows);
   to.factor.at_least(panels_ * panel_rows);

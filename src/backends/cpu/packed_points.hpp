@@ -32,6 +32,7 @@ struct PackedPoints {
   double multiple = 1;
   std::shared_ptr<const int> packing;  // another one whenever points have been packed anew
   Coding coding;
+  double cancellation = 0;  // the largest A for the expanded form (accuracy.hpp)
   const std::size_t* first_row =
       nullptr;            // [panels + 1]: the rows of panel p are first_row[p] … first_row[p + 1] - 1, at most 48
   AlignedBuffer<T> x;     // [panel][dimension][48]; places without a row are zero
@@ -80,6 +81,7 @@ class CpuPoints final : public Points {
   AlignedBuffer<double> centre_;     // [panel][dimension]
   double largest_square_ = 0;        // of |x|, over all rows
   double largest_coordinate_ = 0;
+  bool copies_ = false;  // some rows are the same
   mutable std::unique_ptr<PanelBounds> bounds_;
   mutable PackedPoints<T> packed_, low_precision_;
   mutable double packed_beta_ = -1, packed_reference_ = -1, low_precision_beta_ = -1;

@@ -215,9 +215,9 @@ Form prepare(const Pass<T>& pass, std::size_t p, std::size_t q, const T* packed_
 
   // entries that matter lie within sqrt(2 relevant) of a row, so within radius + that of the centre
   const double radius = static_cast<double>(x.radius[p]), reach = radius + std::sqrt(2 * Accuracy<T>::relevant);
-  const Form form = 0.5 * (radius * radius + reach * reach) <= Accuracy<T>::cancellation ? Form::expanded
-                    : radius <= Accuracy<T>::radius                                      ? Form::difference
-                                                                                         : Form::exact;
+  const Form form = 0.5 * (radius * radius + reach * reach) <= x.cancellation ? Form::expanded
+                    : radius <= Accuracy<T>::radius                           ? Form::difference
+                                                                              : Form::exact;
   if (pass.symmetric && p == q) return form;
 
   // Where the columns are as wide, those that come close to the rows are not, seen from these: they are moved before they are rounded.
