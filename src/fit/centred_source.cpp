@@ -16,7 +16,8 @@ namespace fd {
 namespace {
 
 constexpr std::size_t sample_rows = 1024, sample_values = std::size_t{1} << 22;
-constexpr double dwarfs = 30;       // extents
+constexpr double dwarfs = 30;  // extents
+constexpr double parts = 1e6;  // times the distance of the nearer half: beyond, rows are likely to be fill values, however many
 constexpr double moves_mean = 1e3;  // times the distance of the nearer half: beyond, the mean lies where no row does
 
 std::string place_text(const PointSummary::Place& place) {
@@ -126,7 +127,7 @@ double find_farthest(PointSource& source, const std::vector<double>& median, dou
       const double far = distance(row, median, summary.varying);
       square += far * far;
       if (far > limit && dwarfing++ < most) summary.dwarf.push_back(first + i);
-      if (far > moves_mean * half) ++summary.parted;
+      if (far > parts * half) ++summary.parted;
       if (far <= summary.farthest.distance) continue;
       const auto out = [&](std::size_t c) { return std::abs(row[c] - median[c]); };
       std::size_t column = summary.varying[0];
@@ -202,7 +203,7 @@ std::string describe_dwarfing(const PointSummary& summary, bool search, const st
     return fmt::format(
         "{} of {} rows {} more than {:g} times as far out as half of the rows (farthest: row {}, {:g} in column {}); if "
         "these are fill values, leave such rows out",
-        summary.parted, summary.rows, one_or_many(summary.parted, "lies", "lie"), moves_mean, summary.farthest.row + 1,
+        summary.parted, summary.rows, one_or_many(summary.parted, "lies", "lie"), parts, summary.farthest.row + 1,
         summary.farthest.value, summary.farthest.column + 1);
   if (std::includes(aside.begin(), aside.end(), rows.begin(), rows.end())) return {};
   return fmt::format("{} {} more than {:g} times as far out as 95 in 100 rows (farthest: row {}, {:g} in column {}){}; check {}",

@@ -40,7 +40,7 @@ struct PointSummary {
   Place farthest;                  // the row, and its column that lies farthest out
   double extent = 0;               // within it lie 95 of 100 rows of the sample
   std::vector<std::size_t> dwarf;  // rows beyond 30 extents; empty where they are more than 5 in 100: the table is made of parts
-  std::size_t parted = 0;          // then: how many rows lie beyond 1,000 times the distance of the nearer half; else 0
+  std::size_t parted = 0;          // then: how many rows lie beyond 10^6 times the distance of the nearer half; else 0
 };
 
 // Throws Error(input) for NaN or infinity (row and column named, the others counted), for values whose squares overflow, and for points

@@ -19,6 +19,7 @@ Hdf5 column(hid_t file, const std::string& path, std::uint64_t count, const std:
   constexpr std::uint64_t packing = 1 << 14;
   Hdf5 dataset(H5Dopen2(file, path.c_str(), H5P_DEFAULT), H5Dclose);
   if (!dataset) throw damaged(label, path, "is missing");
+  require_own_values(dataset, label);
   if (shape_of(dataset) != std::vector<std::uint64_t>{count}) throw damaged(label, path, "has another length than the table");
   if (count / packing > H5Dget_storage_size(dataset)) throw damaged(label, path, "claims more values than it stores");
   return dataset;
@@ -31,6 +32,13 @@ bool read_piece(hid_t dataset, hid_t type, hsize_t first, hsize_t count, void* o
 }
 
 }  // namespace
+
+void require_own_values(hid_t dataset, const std::string& label) {
+  const Hdf5 creation(H5Dget_create_plist(dataset), H5Pclose);
+  if (!creation || (H5Pget_external_count(creation) == 0 && H5Pget_layout(creation) != H5D_VIRTUAL)) return;
+  throw Error(Failure::input, fmt::format("{}: its values lie in other files", label),
+              "write them into one file (in Python: read the dataset with h5py and create it anew)");
+}
 
 std::vector<std::uint64_t> shape_of(hid_t dataset) {
   const Hdf5 space(H5Dget_space(dataset), H5Sclose);

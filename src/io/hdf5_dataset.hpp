@@ -12,6 +12,10 @@ namespace fd {
 
 std::vector<std::uint64_t> shape_of(hid_t dataset);
 
+// Throws Error(input) where its values lie in other files (external storage, a virtual dataset): one that is missing would be read as zeros,
+// and a file of a stranger could name any other.
+void require_own_values(hid_t dataset, const std::string& label);
+
 // Class of its numbers; an enumeration (how booleans are stored) counts as its integers.
 H5T_class_t number_class(hid_t type);
 bool is_number(H5T_class_t found);

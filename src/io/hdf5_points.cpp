@@ -121,6 +121,7 @@ class DenseTable final : public PointSource {
     const Hdf5 type(dataset_ ? H5Dget_type(dataset_) : -1, H5Tclose);
     if (!type)
       throw Error(Failure::input, fmt::format("{} cannot be opened", name_), "the file is damaged: copy or write it again");
+    require_own_values(dataset_, name_);
     const H5T_class_t found = number_class(type);
     if (!is_number(found))
       throw Error(Failure::input, fmt::format("{} does not hold real numbers", name_), "write it as floating-point numbers");

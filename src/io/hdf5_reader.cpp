@@ -9,6 +9,7 @@
 #include <flashdiffusion/error.hpp>
 
 #include "io/bytes.hpp"
+#include "io/hdf5_dataset.hpp"
 
 namespace fd {
 namespace {
@@ -93,6 +94,7 @@ std::string Hdf5Reader::text_attribute(const std::string& object, const std::str
 Hdf5 Hdf5Reader::open(const std::string& path) const {
   Hdf5 dataset(H5Dopen2(file_, path.c_str(), H5P_DEFAULT), H5Dclose);
   if (!dataset) damaged(path + " is missing");
+  require_own_values(dataset, path);
   return dataset;
 }
 

@@ -28,6 +28,8 @@ class Entries {
     data_ = Hdf5(H5Dopen2(file, (group + "/data").c_str(), H5P_DEFAULT), H5Dclose);
     indices_ = Hdf5(H5Dopen2(file, (group + "/indices").c_str(), H5P_DEFAULT), H5Dclose);
     if (!data_ || !indices_) throw damaged(label_, "data or indices are missing");
+    require_own_values(data_, label_);
+    require_own_values(indices_, label_);
     const auto entries = shape_of(data_);
     const Hdf5 type(H5Dget_type(data_), H5Tclose), index_type(H5Dget_type(indices_), H5Tclose);
     if (entries.size() != 1 || shape_of(indices_) != entries) throw damaged(label_, "data and indices differ in length");

@@ -16,7 +16,9 @@ SolverPlan plan_solver(std::size_t modes, std::size_t rows, std::size_t bytes_pe
                : modes <= few_modes                      ? 16
                : modes <= 96                             ? 32
                                                          : 64;
-  const std::size_t least = modes + 3 * plan.block;
+  // What a restart drops may be the only trace of a mode: a few thousand rows have room for a chain that seldom needs one.
+  const std::size_t room_for_all = rows <= 4096 ? std::min<std::size_t>(rows, 256) : 0;
+  const std::size_t least = std::max(modes + 3 * plan.block, room_for_all);
   const std::size_t column = 2 * rows * bytes_per_value;  // of the basis and of its image
   if (wished_basis > 0) {
     plan.basis = std::max(wished_basis, least);

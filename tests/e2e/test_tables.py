@@ -275,3 +275,18 @@ def test_a_separator_at_the_end_of_every_line(program):
     assert (told["n"], told["dimension"]) == (3, 2) and "the empty cell at the end of every line is left out" in told["notes"][0]
     (program.folder / "x.csv").write_text("a,b,\n1,2,\n3,5,7\n4,4,\n")
     program.refused("info", "x.csv", words=["missing values in 2 of 3 rows"])
+
+
+def test_values_in_other_files_are_refused(program, points):
+    """A source of a virtual dataset that is missing would be read as zeros; external storage may name any file."""
+    with h5py.File(program.folder / "source.h5", "w") as file:
+        file["x"] = points
+    layout = h5py.VirtualLayout(shape=points.shape, dtype=points.dtype)
+    layout[:] = h5py.VirtualSource(program.folder / "source.h5", "x", shape=points.shape)
+    with h5py.File(program.folder / "virtual.h5", "w") as file:
+        file.create_virtual_dataset("x", layout)
+    (program.folder / "secret").write_bytes(bytes(points.nbytes))
+    with h5py.File(program.folder / "external.h5", "w") as file:
+        file.create_dataset("x", shape=points.shape, dtype=points.dtype, external=[(str(program.folder / "secret"), 0, h5py.h5f.UNLIMITED)])
+    for name in ("virtual.h5", "external.h5"):
+        program.refused("fit", name, *FIT, words=[name, "other files"])

@@ -122,7 +122,7 @@ TEST(Fit, AFewRowsGiveAllTheModesTheyHave) {
 // The solver works with blocks of 4 or more and with a basis of the modes and three blocks, whatever was asked for.
 TEST(CheckedOptions, WishesThatAreNotTakenAtTheirWordAreNamed) {
   using Lines = std::vector<std::string>;
-  const auto lines = [](std::size_t block, std::size_t basis, std::size_t rows = 100) {
+  const auto lines = [](std::size_t block, std::size_t basis, std::size_t rows = 10000) {
     Options options;
     options.modes = 5;
     options.block = block;
@@ -135,7 +135,9 @@ TEST(CheckedOptions, WishesThatAreNotTakenAtTheirWordAreNamed) {
   EXPECT_EQ(lines(4, 16), Lines{"`basis = 16` is too small for 5 modes and blocks of 4: at least 17 vectors are kept"});
   EXPECT_EQ(lines(0, 5), Lines{"`basis = 5` is too small for 5 modes and blocks of 8: at least 29 vectors are kept"});
   EXPECT_EQ(lines(0, 5, 20), Lines{"`basis = 5` is too small for 5 modes and blocks of 8: at least 20 vectors are kept"});
-  EXPECT_EQ(lines(0, 200), Lines{"`basis = 200` is taken as 100: there are no more points"});
+  // a few thousand rows have room for more
+  EXPECT_EQ(lines(4, 17, 1000), Lines{"`basis = 17` is too small for 5 modes and blocks of 4: at least 256 vectors are kept"});
+  EXPECT_EQ(lines(0, 200, 100), Lines{"`basis = 200` is taken as 100: there are no more points"});
   EXPECT_EQ(lines(2, 3).size(), 2u);
 }
 
