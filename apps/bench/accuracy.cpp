@@ -154,11 +154,11 @@ Action declare_accuracy(CLI::App& app, const std::vector<std::string>&) {
   auto wish = std::make_shared<Wish>();
   app.add_option("--n", wish->rows, "points of the cases it makes")->check(whole_number)->type_name("N")->capture_default_str();
   app.add_option("--compared", wish->compared, "rows compared")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_whole_number)
       ->type_name("N")
       ->capture_default_str();
   auto* points = app.add_option("--points", wish->points, "a file of points instead")->type_name("FILE");
-  auto* beta = app.add_option("--beta", wish->beta, "its bandwidth")->check(CLI::PositiveNumber)->type_name("B")->needs(points);
+  auto* beta = app.add_option("--beta", wish->beta, "its bandwidth")->check(positive_number)->type_name("B")->needs(points);
   points->needs(beta);
   app.add_option("--isa", wish->isa, "instruction set (the best there is)")->type_name("NAME");
   app.add_option("--threads", wish->threads, "0: all cores")->check(whole_number)->type_name("N")->capture_default_str();

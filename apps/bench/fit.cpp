@@ -324,16 +324,16 @@ Action declare_fit(CLI::App& app, const std::vector<std::string>&) {
       ->needs(points);
   auto* sizes = app.add_option("--n", wish->sizes, "numbers of points")
                     ->delimiter(',')
-                    ->check(CLI::PositiveNumber)
+                    ->check(positive_whole_number)
                     ->type_name("N,...")
                     ->capture_default_str();
   app.add_option("--threads", wish->threads, "numbers of threads, of both sides")
       ->delimiter(',')
-      ->check(CLI::PositiveNumber)
+      ->check(positive_whole_number)
       ->type_name("N,...")
       ->capture_default_str();
   const auto count = [&](const char* name, std::size_t& value, const char* help) {
-    return app.add_option(name, value, help)->check(CLI::PositiveNumber)->type_name("N")->capture_default_str();
+    return app.add_option(name, value, help)->check(positive_whole_number)->type_name("N")->capture_default_str();
   };
   count("-k,--modes", wish->modes, "modes");
   app.add_option("--tolerance", wish->tolerance, "largest residual")->check(real_number)->type_name("T")->capture_default_str();

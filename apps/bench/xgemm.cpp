@@ -162,7 +162,7 @@ int run_xgemm(const XgemmWish& wish) {
 Action declare_xgemm(CLI::App& app, const std::vector<std::string>&) {
   auto wish = std::make_shared<XgemmWish>();
   const auto list = [&](const char* name, auto& values, const char* help) {
-    app.add_option(name, values, help)->delimiter(',')->check(CLI::PositiveNumber)->type_name("N,...")->capture_default_str();
+    app.add_option(name, values, help)->delimiter(',')->check(positive_whole_number)->type_name("N,...")->capture_default_str();
   };
   list("--dimension", wish->dimensions, "columns of the points");
   list("--block", wish->blocks, "vectors the kernel is applied to");
@@ -173,7 +173,7 @@ Action declare_xgemm(CLI::App& app, const std::vector<std::string>&) {
       ->capture_default_str();
   app.add_option("--isa", wish->isa, "instruction set (the best there is)")->type_name("NAME");
   app.add_option("--repeats", wish->repeats, "timed passes, at least")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_whole_number)
       ->type_name("N")
       ->capture_default_str();
   app.add_option("--seconds", wish->seconds, "seconds of timed passes, at least")

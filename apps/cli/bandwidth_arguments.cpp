@@ -24,7 +24,7 @@ void BandwidthArguments::declare(CLI::App& app, const char* group) {
       ->group(group);
 }
 
-std::optional<double> BandwidthArguments::value() const {
+std::optional<double> BandwidthArguments::value(const char* otherwise) const {
   std::vector<std::pair<const char*, double>> given;
   if (beta) given.emplace_back("--beta", *beta);
   if (sigma) given.emplace_back("--sigma", *sigma);
@@ -40,8 +40,7 @@ std::optional<double> BandwidthArguments::value() const {
 
   const auto [option, number] = given[0];
   if (!std::isfinite(number) || number <= 0)
-    throw Error(Failure::misuse, fmt::format("{} {}: a bandwidth is a finite number above zero", option, number),
-                "leave the option out to have it chosen from the data");
+    throw Error(Failure::misuse, fmt::format("{} {}: a bandwidth is a finite number above zero", option, number), otherwise);
   if (epsilon && convention.empty())
     throw Error(Failure::misuse, "--epsilon means different things in different programs",
                 "add --epsilon-convention pydiffmap (beta = 1/4E), datafold (1/2E) or mdanalysis (1/E)");

@@ -53,22 +53,30 @@ struct Targets {
   std::vector<std::string> names;
 };
 
-bool listed(const std::vector<std::string>& wanted, const std::string& name, std::size_t number) {
-  return std::find(wanted.begin(), wanted.end(), name) != wanted.end() ||
-         std::find(wanted.begin(), wanted.end(), std::to_string(number)) != wanted.end();
+// The column of that heading; where there is none, of that number, from 1.
+std::size_t column_called(const std::string& wanted, const std::vector<Labels>& all, const std::string& file) {
+  std::vector<std::size_t> found;
+  for (std::size_t c = 0; c < all.size(); ++c)
+    if (all[c].name == wanted) found.push_back(c);
+  if (found.size() > 1)
+    throw Error(Failure::misuse, fmt::format("--columns {}: {} columns of {} are called so", wanted, found.size(), file),
+                fmt::format("name one by its number, {} or {}", found[0] + 1, found[1] + 1));
+  if (!found.empty()) return found[0];
+  for (std::size_t c = 0; c < all.size(); ++c)
+    if (std::to_string(c + 1) == wanted) return c;
+  throw Error(Failure::misuse, fmt::format("--columns {}: {} has no such column", wanted, file),
+              fmt::format("name columns by their heading or their number, 1 to {}", all.size()));
 }
 
 Targets chosen_targets(const Arguments& arguments, const Model& model) {
-  const std::vector<Labels> all = read_numbers(arguments.targets, model.n, model.names);
+  const std::vector<Labels> all = read_targets(arguments.targets, model.n, model.names);
+  std::vector<bool> wanted(all.size(), arguments.columns.empty());
+  for (const std::string& name : arguments.columns) wanted[column_called(name, all, arguments.targets[0])] = true;
   std::vector<const Labels*> chosen;
-  for (std::size_t c = 0; c < all.size(); ++c)
-    if (arguments.columns.empty() || listed(arguments.columns, all[c].name, c + 1)) chosen.push_back(&all[c]);
-  for (const std::string& wanted : arguments.columns) {
-    bool found = false;
-    for (std::size_t c = 0; c < all.size(); ++c) found = found || listed({wanted}, all[c].name, c + 1);
-    if (!found)
-      throw Error(Failure::misuse, fmt::format("--columns {}: {} has no such column", wanted, arguments.targets[0]),
-                  fmt::format("name columns by their heading or their number, 1 to {}", all.size()));
+  for (std::size_t c = 0; c < all.size(); ++c) {
+    if (!wanted[c]) continue;
+    require_numbers(all[c], arguments.targets[0]);
+    chosen.push_back(&all[c]);
   }
   Targets targets{Table(model.n, chosen.size(), true), {}};
   for (std::size_t c = 0; c < chosen.size(); ++c) {
@@ -94,11 +102,14 @@ std::string table_text(const Decoding& decoding, const Targets& targets) {
   for (const DecodedModes& row : decoding.by_modes) {
     text += fmt::format("{:>6}  {:>9.1e}  {:>11.4g}", row.modes, row.ridge, row.condition);
     for (const DecodeError& error : row.errors)
-      text += fmt::format("  {:>16.5g}  {:>11.4g}", error.mean_absolute, error.unexplained);
+      text += fmt::format("  {:>16.5g}  {:>11}", error.mean_absolute,
+                          std::isnan(error.unexplained) ? std::string("-") : fmt::format("{:.4g}", error.unexplained));
     text += '\n';
   }
   text += fmt::format("{:>6}  {:>9}  {:>11}", "mean", "-", "-");
-  for (const double guess : decoding.guess) text += fmt::format("  {:>16.5g}  {:>11}", guess, 1);
+  for (std::size_t t = 0; t < decoding.guess.size(); ++t)
+    text += fmt::format("  {:>16.5g}  {:>11}", decoding.guess[t],
+                        std::isnan(decoding.by_modes.front().errors[t].unexplained) ? "-" : "1");
   return text + '\n';
 }
 

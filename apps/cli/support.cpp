@@ -83,7 +83,7 @@ nlohmann::ordered_json to_json(const KernelSupport& support, double beta) {
 }
 
 int run(const Arguments& arguments) {
-  const std::optional<double> beta = arguments.bandwidth.value();
+  const std::optional<double> beta = arguments.bandwidth.value("flashdiffusion fit chooses one, and info prints it");
   if (!beta)
     throw Error(Failure::misuse, "support needs a bandwidth", "add --beta B; flashdiffusion fit chooses one, and info prints it");
   SupportOptions options = arguments.options;
@@ -121,7 +121,7 @@ Action declare_support(CLI::App& app, const std::vector<std::string>&) {
   arguments->read.declare(app);
   arguments->bandwidth.declare(app, "Bandwidth of exp(-beta |x-y|^2), one of");
   app.add_option("--neighbours,--neighbors", arguments->options.neighbours, "numbers of neighbours k, a list")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_whole_number)
       ->type_name("K,...")
       ->delimiter(',')
       ->allow_extra_args(false)

@@ -23,10 +23,22 @@ std::string whole_number(const std::string& word) {
   return errno == ERANGE ? word + " is too large" : "";
 }
 
+std::string positive_whole_number(const std::string& word) {
+  const std::string wrong = whole_number(word);
+  const bool digits = wrong.empty() || wrong.ends_with("too large");
+  if (!digits) return word + " is not a whole number of one or more";
+  return word.find_first_not_of('0') == std::string::npos ? word + ": must be one or more" : wrong;
+}
+
 std::string real_number(const std::string& word) {
   char* end = nullptr;
   std::strtod(word.c_str(), &end);
   return !word.empty() && *end == '\0' ? "" : word + " is not a number";
+}
+
+std::string positive_number(const std::string& word) {
+  const std::string wrong = real_number(word);
+  return !wrong.empty() || std::strtod(word.c_str(), nullptr) > 0 ? wrong : word + " is not a number above zero";
 }
 
 int checked_threads(std::size_t threads) {

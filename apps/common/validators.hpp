@@ -10,7 +10,9 @@ namespace fd::cli {
 
 // For CLI11's check(): empty, or what is wrong.
 std::string whole_number(const std::string& word);
+std::string positive_whole_number(const std::string& word);
 std::string real_number(const std::string& word);
+std::string positive_number(const std::string& word);
 
 // The number itself; Error(misuse) where no machine has so many.
 int checked_threads(std::size_t threads);

@@ -83,10 +83,10 @@ std::vector<Decoded> decode_all(const Model& model, const Frames& frames, const 
 
 std::size_t onset_of_psi(const std::vector<Decoded>& all) {
   std::size_t onset = 0;
-  double largest = 1;
+  double largest = 0.8;
   for (std::size_t i = 1; i < all.size(); ++i) {
     const double ratio = all[i].held.psi / all[i - 1].held.psi;
-    if (ratio < largest) largest = ratio, onset = all[i].m;
+    if (ratio <= largest) largest = ratio, onset = all[i].m;
   }
   return onset;
 }

@@ -41,7 +41,7 @@ double joint_error(const Eigen::MatrixXd& decoded, const Eigen::MatrixXd& angles
 std::vector<Decoded> decode_all(const Model& model, const Frames& frames, const Split& split,
                                 const std::vector<std::size_t>& numbers);
 
-// The m after the step at which psi's error falls most, in proportion; 0 where it never falls.
+// The m after the step at which psi's error falls most, in proportion; 0 where no step is a clear fall, by a fifth or more.
 std::size_t onset_of_psi(const std::vector<Decoded>& all);
 
 }  // namespace fd::reproduce

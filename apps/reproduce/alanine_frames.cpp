@@ -89,21 +89,49 @@ void check_unit(const Table& angles, AngleUnit unit, const std::string& file) {
                 fmt::format("add --angles {}, if that is so", unit == AngleUnit::radians ? "deg" : "rad"));
 }
 
+struct Files {
+  std::vector<Trajectory> positions, dihedrals;
+  std::size_t all = 0, kept = 0, parts = 0;
+};
+
+Files open_files(const std::string& positions_file, const std::string& dihedrals_file, std::size_t most) {
+  Files files;
+  files.positions = trajectories_of(positions_file, 3 * atoms, "x, y, z of 10 heavy atoms");
+  files.dihedrals = trajectories_of(dihedrals_file, 2, "phi and psi");
+  check_pairs(files.positions, files.dihedrals, positions_file, dihedrals_file);
+  for (const Trajectory& trajectory : files.positions) files.all += trajectory.source->rows();
+  files.kept = most == 0 ? files.all : std::min(most, files.all);
+  files.parts = files.positions.size() == 1 ? 3 : files.positions.size();
+  if (files.kept < 30 * files.parts)
+    throw Error(Failure::input, fmt::format("{} are too few to be split", counted(files.kept, "frame")),
+                "give a few hundred or more");
+  return files;
+}
+
 }  // namespace
 
+void check_files(const std::string& positions, const std::string& dihedrals, std::size_t most) {
+  open_files(positions, dihedrals, most);
+}
+
+std::size_t frames_right_of_zero(const Frames& frames) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < frames.angles.rows(); ++i) count += frames.angles(i, 0) > 0 ? 1 : 0;
+  return count;
+}
+
+bool hardly_visited(const Frames& frames) { return 1000 * frames_right_of_zero(frames) < frames.angles.rows(); }
+
 Frames read_frames(const std::string& positions_file, const std::string& dihedrals_file, AngleUnit unit, std::size_t most) {
-  std::vector<Trajectory> positions = trajectories_of(positions_file, 3 * atoms, "x, y, z of 10 heavy atoms");
-  std::vector<Trajectory> dihedrals = trajectories_of(dihedrals_file, 2, "phi and psi");
-  check_pairs(positions, dihedrals, positions_file, dihedrals_file);
+  const Files files = open_files(positions_file, dihedrals_file, most);
+  const std::vector<Trajectory>&positions = files.positions, &dihedrals = files.dihedrals;
+  const std::size_t kept = files.kept;
   Frames frames;
-  for (const Trajectory& trajectory : positions) frames.all += trajectory.source->rows();
-  const std::size_t kept = most == 0 ? frames.all : std::min(most, frames.all);
-  const std::size_t parts = positions.size() == 1 ? 3 : positions.size();
-  if (kept < 30 * parts)
-    throw Error(Failure::input, fmt::format("{} are too few to be split", counted(kept, "frame")), "give a few hundred or more");
+  frames.all = files.all;
+  frames.cut = positions.size() == 1;
   frames.features = Table(kept, atoms * anchors, false);
   frames.angles = Table(kept, 2, true);
-  frames.trajectories = parts;
+  frames.trajectories = files.parts;
   std::size_t row = 0, passed = 0;  // frame `row` of those kept is number row * all / kept of all
   for (std::size_t t = 0; t < positions.size(); ++t) {
     const std::size_t before = passed;

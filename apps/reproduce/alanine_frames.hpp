@@ -22,9 +22,17 @@ struct Frames {
   std::vector<std::size_t> trajectory;  // of each frame
   std::size_t trajectories = 0;
   std::size_t all = 0;  // frames in the files
+  bool cut = false;     // one array, cut into three that stand for trajectories
 };
+
+// What read_frames refuses without reading a frame: files, columns, names and lengths that do not fit together, too few frames.
+void check_files(const std::string& positions, const std::string& dihedrals, std::size_t most);
 
 // At most `most` frames, evenly spaced over all; 0: all of them.
 Frames read_frames(const std::string& positions, const std::string& dihedrals, AngleUnit unit, std::size_t most);
+
+// Frames whose phi is above zero, and whether those are so few (less than one in a thousand) that errors say nothing of them.
+std::size_t frames_right_of_zero(const Frames& frames);
+bool hardly_visited(const Frames& frames);
 
 }  // namespace fd::reproduce

@@ -121,7 +121,7 @@ struct Result {
 // What all experiments are given.
 struct Setup {
   bool quick = false;              // a small form: seconds, on two cores
-  std::vector<std::size_t> sizes;  // of samples; empty: the experiment's own
+  std::vector<std::size_t> sizes;  // of samples, ascending, each once; empty: the experiment's own
   std::size_t seeds = 0;           // repetitions; 0: the experiment's own
   int threads = 0;
   std::string python;            // for peers in Python; empty: the first that has them
@@ -136,6 +136,7 @@ struct Setup {
 struct Running {
   std::function<Result(const Setup&)> run;
   std::function<std::string(const Setup&)> lacks = [](const Setup&) { return std::string(); };
+  std::function<void(const Setup&)> check = [](const Setup&) {};  // Error where it would refuse what it was given, before any work
 };
 
 // A row of the table in experiments.cpp. `takes`: which of the common options --n, --seeds, --python mean something to it. Options of its own

@@ -16,9 +16,9 @@ extern const Content experiment_content;
 namespace fd::reproduce {
 namespace {
 
-// Text, with powers as they are printed, 2^10 and N^(1/6), and `commands`.
+// Text, with powers as they are printed, 2^10, N^(1/6) and N^(2/(d+6)), and `commands`. experiment.js raises the same powers in what it writes.
 std::string marked(const std::string& text) {
-  static const std::regex power(R"(\^\(([^()]+)\)|\^((?:−|-)?[0-9.]*[0-9]))");
+  static const std::regex power(R"(\^\(((?:[^()]|\([^()]*\))+)\)|\^((?:−|-)?[0-9.]*[0-9]))");
   static const std::regex code("`([^`]+)`");
   return std::regex_replace(std::regex_replace(escaped(text), power, "<sup>$1$2</sup>"), code, "<code>$1</code>");
 }
@@ -73,7 +73,7 @@ std::string figures_html(const std::vector<Figure>& figures) {
         "<div><h3>{0}</h3><figure class=\"plot\" id=\"figure-{1}\" data-name=\"{2}\"></figure>\n<div id=\"shade-{1}\" "
         "class=\"{4}\"></div><p "
         "class=\"hint\">{3}</p></div>\n",
-        escaped(figure.title), i, escaped(figure.name), escaped(figure.caption), figure.shade.label.empty() ? "none" : "legend");
+        marked(figure.title), i, escaped(figure.name), marked(figure.caption), figure.shade.label.empty() ? "none" : "legend");
   }
   close();
   return html;

@@ -113,6 +113,15 @@ void refuse_foreign_options(const CLI::App& app, const std::vector<Declared>& de
                     "leave it out, or name that experiment");
 }
 
+// Ascending, each once: a law over N has nothing to say of one size twice.
+std::vector<std::size_t> checked_sizes(std::vector<std::size_t> sizes) {
+  std::sort(sizes.begin(), sizes.end());
+  const auto twice = std::adjacent_find(sizes.begin(), sizes.end());
+  if (twice != sizes.end())
+    throw Error(Failure::misuse, fmt::format("--n has {} twice", *twice), "give each number once; --seeds repeats a size");
+  return sizes;
+}
+
 // Where pages go: made if it is not there, and tried before any work is done.
 class Folder {
  public:
@@ -146,11 +155,31 @@ std::string command_text(const std::vector<std::string>& command) {
   return text;
 }
 
+// The command that runs one of `all` by itself, with those of the options that mean something to it.
+std::vector<std::string> command_alone(const CLI::App& app, const Declared& one) {
+  std::vector<std::string> command = {"", "reproduce", one.experiment->name};
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string& name = option->get_name();
+    const auto& takes = one.experiment->takes;
+    const bool meant = name == "--quick" || name == "--threads" || name == "--out" ||
+                       std::find(takes.begin(), takes.end(), name) != takes.end() ||
+                       std::find(one.options.begin(), one.options.end(), option) != one.options.end();
+    if (!meant || option->count() == 0) continue;
+    command.push_back(name);
+    if (option->get_items_expected_max() == 0) continue;  // a flag
+    std::string words;
+    for (const std::string& word : option->results()) words += (words.empty() ? "" : ",") + word;
+    command.push_back(words);
+  }
+  return command;
+}
+
 int run(const CLI::App& app, const Arguments& arguments, const std::vector<Declared>& declared,
         const std::vector<std::string>& command) {
   const bool all = arguments.experiment == "all";
   StageDisplay display(arguments.quiet);
   Setup setup = arguments.setup;
+  setup.sizes = checked_sizes(setup.sizes);
   setup.threads = cli::checked_threads(arguments.threads);
   setup.observer = &display;
   setup.stage = [&](const std::string& stage) { display.begin(stage); };
@@ -158,21 +187,26 @@ int run(const CLI::App& app, const Arguments& arguments, const std::vector<Decla
   std::vector<Result> results;
   std::vector<LeftOut> left_out;
   const Folder folder(arguments.folder);
+  std::vector<const Declared*> chosen;
   for (const Declared& one : declared) {
     if (!all && arguments.experiment != one.experiment->name) continue;
     if (!all) refuse_foreign_options(app, declared, *one.experiment);
     const std::string lacks = one.running.lacks(setup);
     if (!lacks.empty() && !all) throw Error(Failure::misuse, fmt::format("{} cannot run", arguments.experiment), lacks);
     if (!lacks.empty()) left_out.push_back({one.experiment->name, lacks});
-    else results.push_back(one.running.run(setup));
+    else chosen.push_back(&one);
   }
+  for (const Declared* one : chosen) one->running.check(setup);  // what the last would refuse is not found out after hours
+  for (const Declared* one : chosen) results.push_back(one->running.run(setup));
   display.clear();
   cli::throw_if_interrupted();
   const std::string repeat = command_text(command);
   std::vector<std::string> pages;
   if (folder.wanted()) {
     std::vector<TextFile> files;
-    for (const Result& result : results) files.push_back({folder.file(result.name + ".html"), experiment_page(result, repeat)});
+    for (std::size_t i = 0; i < results.size(); ++i)
+      files.push_back({folder.file(results[i].name + ".html"),
+                       experiment_page(results[i], all ? command_text(command_alone(app, *chosen[i])) : repeat)});
     if (all) files.push_back({folder.file("index.html"), index_page(results, left_out, repeat)});
     write_text_files(files);
     for (const TextFile& file : files) pages.push_back(file.path);
@@ -220,10 +254,10 @@ Action declare_reproduce(CLI::App& app, const std::vector<std::string>& command)
   app.add_flag("--quick", arguments->setup.quick, "a small form of it: seconds instead of minutes");
   app.add_option("--n", arguments->setup.sizes, "numbers of points, separated by commas; the experiment's own, if not given")
       ->delimiter(',')
-      ->check(whole_number)
+      ->check(positive_whole_number)
       ->type_name("N");
   app.add_option("--seeds", arguments->setup.seeds, "repetitions, each with points of its own; as in the paper, if not given")
-      ->check(whole_number)
+      ->check(positive_whole_number)
       ->type_name("COUNT");
   app.add_option("--threads", arguments->threads, "threads; 0: all cores")->check(whole_number)->type_name("T");
   app.add_option("--python", arguments->setup.python, "which Python runs peers; the first that has them, if not given")

@@ -19,9 +19,14 @@ Value mean_of(const std::vector<double>& runs) {
 Value median_of(std::vector<double> runs) {
   if (runs.empty()) return {};
   std::sort(runs.begin(), runs.end());
-  const std::size_t last = runs.size() - 1;
-  return {runs[runs.size() / 2],
-          last > 0 ? 0.5 * (runs[3 * last / 4] - runs[last / 4]) : std::numeric_limits<double>::quiet_NaN()};
+  // Between runs on a straight line: of two runs the median is their mean, and the middle half half their distance.
+  const auto quantile = [&](double share) {
+    const double place = share * static_cast<double>(runs.size() - 1);
+    const auto below = static_cast<std::size_t>(place), above = std::min(below + 1, runs.size() - 1);
+    return runs[below] + (place - static_cast<double>(below)) * (runs[above] - runs[below]);
+  };
+  return {quantile(0.5),
+          runs.size() > 1 ? 0.5 * (quantile(0.75) - quantile(0.25)) : std::numeric_limits<double>::quiet_NaN()};
 }
 
 Comparison compared(std::string claim, std::string where, Value paper, Value ours, double allowed, std::string rule,

@@ -2,6 +2,7 @@
 // N, what the law of small balls on the surface gives, and which part of the count is geometry that the law does not know: the edges of the
 // roll, and its other turns.
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include <fmt/format.h>
@@ -29,7 +30,7 @@ struct Size {
   std::size_t n = 0;
   double paper_beta = 0, beta = 0;  // of the paper's law; ours
   bool carried = false;             // ours from a fit of another size, by the fitted exponent
-  RollSupport support;              // reaches: paper's beta at both tolerances, then ours
+  RollSupport support;              // reaches: paper's beta at both tolerances, then ours, then narrow_betas() at the first
 };
 
 double rho_beta(const Size& size, std::size_t tolerance, bool ours) {
@@ -40,6 +41,24 @@ double rho_beta(const Size& size, std::size_t tolerance, bool ours) {
 // The part of rho beta, at the paper's bandwidth and 1e-7, that comes from other turns.
 double other_turns(const Size& size) {
   return size.support.counts[0].other_turns * size.paper_beta / static_cast<double>(size.n);
+}
+
+// Bandwidths around the one at which the paper has 64 neighbours within the support, a factor of 1.25 apart: k* is counted at each.
+std::vector<double> narrow_betas() {
+  std::vector<double> betas;
+  for (int step = -5; step <= 5; ++step) betas.push_back(paper_number("swissroll", "beta_support_64") * std::pow(1.25, step));
+  return betas;
+}
+
+// Where the counts at narrow_betas() pass 64, between two of them on a power law; NaN where they do not.
+double beta_of_64(const Size& size) {
+  const std::vector<double> betas = narrow_betas();
+  for (std::size_t i = 1; i < betas.size(); ++i) {
+    const double before = size.support.counts[4 + i - 1].neighbours, after = size.support.counts[4 + i].neighbours;
+    if (before >= 64 && after < 64)
+      return betas[i - 1] * std::pow(betas[i] / betas[i - 1], std::log(before / 64) / std::log(before / after));
+  }
+  return std::numeric_limits<double>::quiet_NaN();
 }
 
 // beta by the flow, with the paper's rule, as far as fits are quick.
@@ -86,6 +105,8 @@ std::vector<Size> measure(const Setup& setup, const Curve& fitted, double expone
     std::vector<double> reaches;
     for (const double beta : {size.paper_beta, size.beta})
       for (const double t : tau) reaches.push_back(std::log(1 / t) / beta);
+    if (static_cast<double>(n) == paper_number("swissroll", "k_star_n"))
+      for (const double beta : narrow_betas()) reaches.push_back(std::log(1 / tau[0]) / beta);
     const cli::SwissRoll roll(n, seed, setup.threads);
     size.support = roll_support(roll, setup.quick ? 200 : 400, reaches, size.paper_beta, setup.threads);
     measured.push_back(std::move(size));
@@ -139,6 +160,12 @@ Law law_of(double tau) {
   return {pi * std::log(1 / tau) / geometry.area, pi * std::log(1 / tau) * geometry.mean_density};
 }
 
+const Size* size_of(const std::vector<Size>& sizes, double n) {
+  for (const Size& size : sizes)
+    if (static_cast<double>(size.n) == n) return &size;
+  return nullptr;
+}
+
 void compare(const std::vector<Size>& sizes, const Value& exponent, const Law& law, Result& result) {
   const auto place = [](const char* name) { return paper_place("swissroll", name); };
   const double claimed = paper_number("swissroll", "rho_beta");
@@ -175,14 +202,23 @@ void compare(const std::vector<Size>& sizes, const Value& exponent, const Law& l
           paper_number("swissroll", "support_exponent"), Value(slope.value, slope.uncertainty), 0.06, "within 0.06",
           "other turns add to the count at small N, and edges take less from it at large N"));
     }
-  const std::vector<double> counts = paper_numbers("swissroll", "support_count"), ends = paper_numbers("swissroll", "sizes");
-  for (std::size_t i = 0; i < ends.size(); ++i)
-    for (const Size& size : sizes)
-      if (static_cast<double>(size.n) == ends[i])
-        result.comparisons.push_back(compared(fmt::format("neighbours within the support at N = {}", size.n),
-                                              place("support_count"), counts[i],
-                                              Value(size.support.counts[0].neighbours, size.support.counts[0].error),
-                                              0.1 * counts[i], "within 10 %", "as ρβ at this N"));
+  const std::vector<double> counts = paper_numbers("swissroll", "support_count"), ends = paper_numbers("swissroll", "sizes"),
+                            densities = paper_numbers("swissroll", "support_density");
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    const std::string neighbours = fmt::format("neighbours within the support at N = {:.0f}", ends[i]),
+                      density = fmt::format("support density at N = {:.0f}, %", ends[i]);
+    if (const Size* size = size_of(sizes, ends[i])) {
+      const RollCount& count = size->support.counts[0];
+      result.comparisons.push_back(compared(neighbours, place("support_count"), counts[i], Value(count.neighbours, count.error),
+                                            0.1 * counts[i], "within 10 %", "as ρβ at this N"));
+      result.comparisons.push_back(compared(density, place("support_density"), 100 * densities[i],
+                                            Value(100 * count.neighbours / ends[i], 100 * count.error / ends[i]),
+                                            10 * densities[i], "within 10 %", "as ρβ at this N"));
+    } else {
+      result.comparisons.push_back(unmeasured(neighbours, place("support_count"), counts[i], "not run at this size"));
+      result.comparisons.push_back(unmeasured(density, place("support_density"), 100 * densities[i], "not run at this size"));
+    }
+  }
   const std::vector<double> k_star = paper_numbers("swissroll", "k_star"), tau = paper_numbers("swissroll", "tau");
   for (std::size_t t = 0; t < k_star.size(); ++t) {
     const double per_law = paper_number("swissroll", "k_star_n") / paper_number("swissroll", "k_star_beta");
@@ -194,17 +230,18 @@ void compare(const std::vector<Size>& sizes, const Value& exponent, const Law& l
                              cli::roll_geometry().area, per_law * law_of(tau[t]).by_density)));
   }
   const double k_star_n = paper_number("swissroll", "k_star_n");
-  for (const Size& size : sizes)
-    if (static_cast<double>(size.n) == k_star_n) {
-      const RollCount& count = size.support.counts[0];
-      result.comparisons.push_back(compared("k* counted at N = 10^6, τ = 1e-7", place("k_star"), k_star[0],
-                                            Value(count.neighbours, count.error), 0.05 * k_star[0], "within 5 %",
-                                            "as ρβ at this N"));
-      const double reached = paper_number("swissroll", "beta_support_64");
-      result.comparisons.push_back(compared("β at which the support of N = 10^6 points has 64 neighbours",
-                                            place("beta_support_64"), reached, size.paper_beta * count.neighbours / 64,
-                                            0.1 * reached, "within 10 %", "k* counted here, and k* β constant"));
-    }
+  const char *counted = "k* counted at N = 10^6, τ = 1e-7", *narrow = "β at which the support of N = 10^6 points has 64 neighbours";
+  const double reached = paper_number("swissroll", "beta_support_64");
+  if (const Size* size = size_of(sizes, k_star_n)) {
+    const RollCount& count = size->support.counts[0];
+    result.comparisons.push_back(compared(counted, place("k_star"), k_star[0], Value(count.neighbours, count.error),
+                                          0.05 * k_star[0], "within 5 %", "as ρβ at this N"));
+    result.comparisons.push_back(compared(narrow, place("beta_support_64"), reached, beta_of_64(*size), 0.1 * reached,
+                                          "within 10 %", "k* was counted at bandwidths around it"));
+  } else {
+    result.comparisons.push_back(unmeasured(counted, place("k_star"), k_star[0], "not run at this size"));
+    result.comparisons.push_back(unmeasured(narrow, place("beta_support_64"), reached, "not run at this size"));
+  }
   const PaperTable required("swissroll", "k_required");
   for (std::size_t i = 0; i < required.rows(); ++i) {
     const double modes_kept = required.at(i, "modes"), k = k_star_n * std::log(1 / tau[0]) / modes_kept;
@@ -224,8 +261,8 @@ std::vector<Figure> figures_of(const std::vector<Size>& sizes, const Curve& fitt
   const std::vector<double> ends = paper_numbers("swissroll", "sizes");
   Figure product{"rho-beta",
                  "ρβ at the paper's bandwidth, τ = 1e-7",
-                 "The paper has a constant 1.19. Ours falls with the part that other turns of the roll add, then rises towards "
-                 "the law of the interior.",
+                 "The paper has a constant 1.19. Ours is counted: all neighbours, and those on the point's own turn of the roll; dashed "
+                 "the law of the interior, without edges, by the mean density of the points and by the area.",
                  n,
                  {"ρβ", false, 0, 1.7},
                  {}};
@@ -273,12 +310,15 @@ std::vector<Figure> figures_of(const std::vector<Size>& sizes, const Curve& fitt
   return {std::move(product), std::move(support), std::move(beta)};
 }
 
+void check(const Setup& setup) {
+  for (const std::size_t n : setup.sizes)
+    if (n < 1000) throw Error(Failure::misuse, fmt::format("--n {}: too few points for a Swiss roll", n), "give 1000 or more");
+}
+
 Result run(const Setup& setup) {
   Result result;
   result.name = "swissroll";
   result.title = "The Swiss roll: how far the kernel reaches";
-  for (const std::size_t n : setup.sizes)
-    if (n < 1000) throw Error(Failure::misuse, fmt::format("--n {}: too few points for a Swiss roll", n), "give 1000 or more");
   const Curve fitted = fitted_bandwidths(setup, result);
   const Exponent exponent = power_law(fitted);
   const std::vector<Size> sizes = measure(setup, fitted, exponent.value);
@@ -306,6 +346,10 @@ Result run(const Setup& setup) {
 
 }  // namespace
 
-Running declare_swissroll(CLI::App&) { return {run}; }
+Running declare_swissroll(CLI::App&) {
+  Running running{run};
+  running.check = check;
+  return running;
+}
 
 }  // namespace fd::reproduce

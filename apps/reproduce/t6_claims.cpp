@@ -26,6 +26,10 @@ std::string power_of_two(std::size_t n) {
   return exponent == std::floor(exponent) ? fmt::format("2^{:.0f}", exponent) : std::to_string(n);
 }
 
+// One standard deviation of β over draws of the points, by the paper's rule: 0.4 to 0.5 % of it at 2^10 … 2^14, over 64 to 16 draws. That of the
+// runs at hand is no measure of it where there are one, two or four, and a verdict must not hang on how many there are.
+constexpr double draw_spread = 0.005;
+
 void compare_cells(const std::vector<Size>& sizes, const PaperTable& ladder, Result& result) {
   for (const Size& size : sizes) {
     const std::size_t row = ladder.row_of("n", static_cast<double>(size.n));
@@ -34,9 +38,14 @@ void compare_cells(const std::vector<Size>& sizes, const PaperTable& ladder, Res
     const Value beta = ladder.value(row, "beta", "beta_sd"), score = ladder.value(row, "overlap", "overlap_sd");
     const Value ours = mean_of(size.cells[0].beta), overlaps = mean_of(size.cells[0].overlap);
     const bool spread = beta.spread > 0;
-    result.comparisons.push_back(compared(fmt::format("β at N = {}", n), ladder.where(), beta, ours,
-                                          spread ? beta.spread + (ours.spread > 0 ? ours.spread : 0) : 0.1 * beta.number,
-                                          spread ? "the two spreads meet" : "the paper has one run: within 10 %"));
+    result.comparisons.push_back(compared(
+        fmt::format("β at N = {}", n), ladder.where(), beta, ours,
+        spread ? beta.spread + draw_spread * ours.number : 0.1 * beta.number,
+        spread ? "within the paper's spread, widened by that of one draw of the points, 0.5 %" : "the paper has one run: within 10 %",
+        spread ? fmt::format("β hardly depends on the draw, so that the paper's spread of {:.0f} % looks like two groups of runs "
+                             "pooled; ours lies at {:.3f} of its mean less one spread",
+                             100 * beta.spread / beta.number, ours.number / (beta.number - beta.spread))
+               : std::string()));
     // The paper's spread is that of one draw of the points: without the spread of draws nothing can be said.
     const std::string claim = fmt::format("overlap with the leading harmonics at N = {}", n);
     result.comparisons.push_back(
@@ -49,13 +58,16 @@ void compare_cells(const std::vector<Size>& sizes, const PaperTable& ladder, Res
 
 // What the text says of the smallest size in one number.
 void compare_error(const std::vector<Size>& sizes, Result& result) {
-  for (const Size& size : sizes)
-    if (const Value overlap = mean_of(size.cells[0].overlap); size.n == 1024 && overlap.spread > 0) {
-      const double paper = paper_number("t6", "error_smallest");
-      result.comparisons.push_back(compared("1 − overlap at N = 2^10", paper_place("t6", "error_smallest"), paper,
-                                            Value(1 - overlap.number, overlap.spread), 2 * overlap.spread,
-                                            "within twice our spread", "the paper has one draw of the points"));
-    }
+  const double paper = paper_number("t6", "error_smallest");
+  const std::string claim = "1 − overlap at N = 2^10", where = paper_place("t6", "error_smallest");
+  const auto size = std::find_if(sizes.begin(), sizes.end(), [](const Size& one) { return one.n == 1024; });
+  const Value overlap = size != sizes.end() ? mean_of(size->cells[0].overlap) : Value();
+  if (overlap.spread > 0)
+    result.comparisons.push_back(compared(claim, where, paper, Value(1 - overlap.number, overlap.spread), 2 * overlap.spread,
+                                          "within twice our spread", "the paper has one draw of the points"));
+  else
+    result.comparisons.push_back(unmeasured(
+        claim, where, paper, overlap.known() ? "one run has no spread; give `--seeds 2` or more" : "not run at this size"));
 }
 
 void compare_laws(const std::vector<Size>& sizes, const PaperTable& ladder, Result& result) {
@@ -88,8 +100,9 @@ void compare_laws(const std::vector<Size>& sizes, const PaperTable& ladder, Resu
                     "rule gives {:.3f} and the default {:.3f}",
                     paper_rule.number, own.number)));
   result.comparisons.push_back(compared("β follows Singer's exponent 2/(d+6), by the default rule", place("singer_exponent"),
-                                        singer, own, 0.05, "within 0.05",
-                                        "the default finds the minimum of the potential itself, not the vertex of three probes"));
+                                        singer, own, 0.02, "within 0.02: twice as far as the paper's own 0.157",
+                                        "Singer's exponent is that of large N, and the paper fits its 0.157 beyond 2^17; at the sizes "
+                                        "here the default, which finds the minimum of the potential itself, rises more slowly"));
   bool falls = true;
   const Points errors = curve(sizes, 0, &Cell::overlap, true);
   for (std::size_t i = 1; i < errors.size(); ++i) falls = falls && errors[i].second < errors[i - 1].second;
@@ -121,6 +134,11 @@ void compare_costs(const std::vector<Size>& sizes, const PaperTable& one, Result
     result.comparisons.push_back(
         compared(claim, paper_place("t6", "time_exponent_of_figure"), squared, exponent_value(late), 0.4, "within 0.4",
                  "a few sizes only; smaller rungs of the ladder, and other programs on the machine, move it"));
+  const char *text_claim = "exponent of the time, as the text has it", *text = "time_exponent_of_text";
+  result.comparisons.push_back(
+      late.size() < 2 ? unmeasured(text_claim, paper_place("t6", text), paper_number("t6", text), "needs two sizes of 8192 or more")
+                      : compared(text_claim, paper_place("t6", text), paper_number("t6", text), exponent_value(late), 0.4,
+                                 "within 0.4", "the text repeats the exponent of β; the paper's own figure follows N^2"));
   const double dense = 4.0 * static_cast<double>(last.n) * static_cast<double>(last.n), peak = last.cells[0].peak_bytes;
   const std::string whole = "the kernel is never stored whole";
   if (last.n < 16384)
@@ -135,20 +153,36 @@ void compare_costs(const std::vector<Size>& sizes, const PaperTable& one, Result
                peak < dense, "peak memory below that of the kernel, from 2^14 on", ""));
 }
 
+// Flat, and at the paper's height: both belong to the claim.
+void compare_overhead(const std::vector<Size>& sizes, Result& result) {
+  const char* claim = "below N = 2^14 the time is flat at a fixed overhead, seconds";
+  const double overhead = paper_number("t6", "overhead_seconds");
+  const std::string where = paper_place("t6", "overhead_seconds");
+  std::vector<double> seconds;
+  std::size_t last = 0;
+  for (const Size& size : sizes)
+    if (size.n < 16384) seconds.push_back(median_of(size.cells[0].seconds).number), last = size.n;
+  if (seconds.size() < 2) {
+    result.comparisons.push_back(unmeasured(claim, where, overhead, "needs two sizes below 2^14"));
+    return;
+  }
+  const auto [least, most] = std::minmax_element(seconds.begin(), seconds.end());
+  result.comparisons.push_back(
+      stated(claim, where, overhead,
+             fmt::format("{:.2g} at N = {}, {:.2g} at {}", seconds.front(), power_of_two(sizes.front().n), seconds.back(),
+                         power_of_two(last)),
+             *most <= 2 * *least && *least >= 0.5 * overhead && *most <= 2 * overhead,
+             "all within a factor of 2 of each other and of the paper's",
+             "that is the overhead of a GPU and its runtime; a processor has none to speak of, and its time grows with N"));
+}
+
 // What is claimed of sizes and machines that were not at hand.
 void leave_open(const std::vector<Size>& sizes, const PaperTable& ladder, const PaperTable& one, const PaperTable& four,
                 Result& result) {
   const auto add = [&](const char* claim, const std::string& where, Value paper, const char* why) {
     result.comparisons.push_back(unmeasured(claim, where, std::move(paper), why));
   };
-  const Size& first = sizes.front();
-  if (first.n < 16384) {
-    const double seconds = median_of(first.cells[0].seconds).number, overhead = paper_number("t6", "overhead_seconds");
-    result.comparisons.push_back(stated("below N = 2^14 the time is flat at a fixed overhead, seconds",
-                                        paper_place("t6", "overhead_seconds"), overhead, seconds, seconds >= 0.5 * overhead,
-                                        fmt::format("at least half of it at N = {}", first.n),
-                                        "that is the overhead of a GPU and its runtime; a processor has none to speak of"));
-  }
+  compare_overhead(sizes, result);
   if (sizes.back().n < 4194304) {
     const std::size_t last = ladder.rows() - 1;
     const double guide =
@@ -162,6 +196,8 @@ void leave_open(const std::vector<Size>& sizes, const PaperTable& ladder, const 
   add("seconds for N = 2^22 on four GPUs", four.where(), four.at(four.rows() - 1, "seconds"), "no GPU here");
   add("four GPUs against one at N = 2^20", paper_place("t6", "speedup_four_gpus"), paper_number("t6", "speedup_four_gpus"),
       "no GPU here");
+  add("parallel efficiency of four GPUs at N = 2^20", paper_place("t6", "efficiency_four_gpus"),
+      paper_number("t6", "efficiency_four_gpus"), "no GPU here");
 }
 
 }  // namespace

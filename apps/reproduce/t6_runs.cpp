@@ -81,15 +81,18 @@ Points curve(const std::vector<Size>& sizes, std::size_t rule, std::vector<doubl
   return points;
 }
 
+void check(const Setup& setup) {
+  for (const std::size_t n : setup.sizes)
+    if (n < 64)
+      throw Error(Failure::misuse, fmt::format("--n {}: too few points for a torus of six dimensions", n), "give 64 or more");
+}
+
 std::vector<Size> measure(const Setup& setup, Result& result) {
   std::vector<std::size_t> sizes = setup.sizes;
   if (sizes.empty())
     sizes = setup.quick ? std::vector<std::size_t>{1024, 2048, 4096} : std::vector<std::size_t>{1024, 2048, 4096, 8192, 16384};
-  std::sort(sizes.begin(), sizes.end());
   std::vector<Size> measured;
   for (const std::size_t n : sizes) {
-    if (n < 64)
-      throw Error(Failure::misuse, fmt::format("--n {}: too few points for a torus of six dimensions", n), "give 64 or more");
     Size size{n, setup.seeds > 0 ? setup.seeds : setup.quick ? std::max<std::size_t>(3, paper_runs(n) / 8) : paper_runs(n), {}};
     for (std::size_t run = 0; run < size.runs; ++run) {
       setup.begin(fmt::format("t6, N = {}, run {} of {}", n, run + 1, size.runs));

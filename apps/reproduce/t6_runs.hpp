@@ -31,6 +31,9 @@ using Points = std::vector<std::pair<double, double>>;
 Points curve(const std::vector<Size>& sizes, std::size_t rule, std::vector<double> Cell::*quantity, bool one_minus = false);
 Value exponent_value(const Points& points);
 
+// Error(misuse) for sizes that are too small.
+void check(const Setup& setup);
+
 // Ascending in N. Fits that did not converge are noted in `result`.
 std::vector<Size> measure(const Setup& setup, Result& result);
 

@@ -29,7 +29,8 @@ struct DecodeOptions {
 struct DecodeError {
   double mean_absolute = 0;
   double root_mean_square = 0;
-  double unexplained = 0;  // squares missed over squares about the mean of the other folds; of angles those of cosine and sine
+  double unexplained = 0;  // squares missed over squares about the mean of the other folds; of angles those of cosine and sine;
+                           // NaN for a target that does not vary
 };
 
 struct DecodedModes {

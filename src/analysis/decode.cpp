@@ -131,9 +131,11 @@ struct Sums {
 std::vector<DecodeError> errors_of(const Sums& sums, std::size_t rows) {
   std::vector<DecodeError> errors;
   const Index targets = sums.absolute.size(), each = sums.missed.size() / targets;  // a circle has two coordinates
-  for (Index t = 0; t < targets; ++t)
+  for (Index t = 0; t < targets; ++t) {
+    const double missed = sums.missed.segment(t * each, each).sum(), spread = sums.spread.segment(t * each, each).sum();
     errors.push_back({sums.absolute(t) / static_cast<double>(rows), std::sqrt(sums.squares(t) / static_cast<double>(rows)),
-                      sums.missed.segment(t * each, each).sum() / sums.spread.segment(t * each, each).sum()});
+                      spread > 0 ? missed / spread : nan});
+  }
   return errors;
 }
 
@@ -145,7 +147,10 @@ class CrossValidation {
     std::vector<std::size_t> some = rows.known();
     if (some.size() > piece) some.resize(piece);
     const RowVectorXd origin = rows.features(some, most_modes).colwise().mean();
-    const RowVectorXd target_origin = rows.embedded(rows.values(some)).colwise().mean();
+    const MatrixXd embedded = rows.embedded(rows.values(some));
+    RowVectorXd target_origin = embedded.colwise().mean();
+    for (Index t = 0; t < embedded.cols(); ++t)  // a target that does not vary: its spread is then zero without rounding
+      if ((embedded.col(t).array() == embedded(0, t)).all()) target_origin(t) = embedded(0, t);
     for (const auto& fold : folds_) {
       moments_.emplace_back(origin, target_origin);
       in_blocks(fold, [&](const std::vector<std::size_t>& block) {

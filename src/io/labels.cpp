@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "base/pieces.hpp"
 #include "base/printable.hpp"
 #include "io/open_points.hpp"
@@ -35,18 +36,25 @@ bool binary(const std::string& path) {
   return false;
 }
 
-Error wrong_length(const std::string& path, std::size_t found, std::size_t rows) {
-  return Error(Failure::input, fmt::format("{}: {} labels for {} rows", path, found, rows),
+// What the columns of a file are to its reader.
+struct Kind {
+  const char* noun;
+  bool clusters;  // few different whole numbers are words
+};
+constexpr Kind label_kind{"label", true}, target_kind{"target", false};
+
+Error wrong_length(const std::string& path, std::size_t found, std::size_t rows, const Kind& kind) {
+  return Error(Failure::input, fmt::format("{}: {} for {}", path, counted(found, kind.noun), counted(rows, "row")),
                "give one line a row of the model, in its order, with or without a header");
 }
 
-std::vector<Labels> numbers_from(const std::vector<std::string>& files, std::size_t rows) {
+std::vector<Labels> numbers_from(const std::vector<std::string>& files, std::size_t rows, const Kind& kind) {
   ReadOptions options;
   options.vectors = true;
   const auto source = open_points(files, options);
   if (source->rows() != rows)
     throw wrong_length(files.size() == 1 ? files[0] : fmt::format("{} and {} more", files[0], files.size() - 1), source->rows(),
-                       rows);
+                       rows, kind);
   std::vector<Labels> labels(source->dimension());
   in_pieces(*source, [&](std::size_t, std::size_t count, const double* values) {
     for (std::size_t i = 0; i < count; ++i)
@@ -132,19 +140,19 @@ Labels column_of(const std::vector<Line>& lines, std::size_t column, const std::
 }
 
 std::vector<Labels> read_columns(const std::string& path, std::size_t rows, const std::vector<std::string>& names,
-                                 bool clusters) {
-  if (binary(path)) return numbers_from({path}, rows);
+                                 const Kind& kind) {
+  if (binary(path)) return numbers_from({path}, rows, kind);
   std::vector<Line> lines = lines_of(path);
   Line heads;
   if (lines.size() == rows + 1) {
     heads = std::move(lines.front());
     lines.erase(lines.begin());
   }
-  if (lines.size() != rows || rows == 0) throw wrong_length(path, lines.size(), rows);
+  if (lines.size() != rows || rows == 0) throw wrong_length(path, lines.size(), rows, kind);
   const std::vector<std::size_t> places = places_by_name(lines, names);
   std::vector<Labels> labels;
   for (std::size_t column = places.empty() ? 0 : 1; column < lines[0].size(); ++column) {
-    labels.push_back(column_of(lines, column, places, clusters));
+    labels.push_back(column_of(lines, column, places, kind.clusters));
     labels.back().name = !heads.empty() && !heads[column].empty() ? heads[column] : fmt::format("column {}", column + 1);
   }
   return labels;
@@ -153,20 +161,20 @@ std::vector<Labels> read_columns(const std::string& path, std::size_t rows, cons
 }  // namespace
 
 std::vector<Labels> read_labels(const std::string& path, std::size_t rows, const std::vector<std::string>& names) {
-  return read_columns(path, rows, names, true);
+  return read_columns(path, rows, names, label_kind);
 }
 
-std::vector<Labels> read_numbers(const std::vector<std::string>& files, std::size_t rows, const std::vector<std::string>& names) {
-  if (files.size() > 1) return numbers_from(files, rows);
-  std::vector<Labels> columns = read_columns(files.at(0), rows, names, false);
+std::vector<Labels> read_targets(const std::vector<std::string>& files, std::size_t rows, const std::vector<std::string>& names) {
+  return files.size() > 1 ? numbers_from(files, rows, target_kind) : read_columns(files.at(0), rows, names, target_kind);
+}
+
+void require_numbers(const Labels& column, const std::string& file) {
   NumberReader read(false);
-  for (const Labels& column : columns)
-    for (std::size_t i = 0; i < column.words.size(); ++i)
-      if (!column.words[i].empty() && !read(column.words[i]))
-        throw Error(Failure::input,
-                    fmt::format("{}, {}: \"{}\" of row {} is not a number", files[0], column.name, column.words[i], i + 1),
-                    "give numbers, with NA or an empty cell where there is none");
-  return columns;
+  for (std::size_t i = 0; i < column.words.size(); ++i)
+    if (!column.words[i].empty() && !read(column.words[i]))
+      throw Error(Failure::input,
+                  fmt::format("{}, {}: \"{}\" of row {} is not a number", file, column.name, column.words[i], i + 1),
+                  "give numbers, with NA or an empty cell where there is none; --columns chooses the columns that hold them");
 }
 
 }  // namespace fd

@@ -17,8 +17,9 @@ namespace fd {
 // `names`: of the rows, or none. Throws Error(input / io) that names the file and the line.
 std::vector<Labels> read_labels(const std::string& path, std::size_t rows, const std::vector<std::string>& names);
 
-// The same where every column must be numbers: whole ones stay numbers, a cell that is neither a number nor missing is an Error(input).
-// Several files are stacked, as points are.
-std::vector<Labels> read_numbers(const std::vector<std::string>& files, std::size_t rows, const std::vector<std::string>& names);
+// Targets: the same, but whole numbers stay numbers however few they are, and several files are stacked, as points are. A column may still be
+// words: of one that is used, require_numbers says which cell is no number, as an Error(input).
+std::vector<Labels> read_targets(const std::vector<std::string>& files, std::size_t rows, const std::vector<std::string>& names);
+void require_numbers(const Labels& column, const std::string& file);
 
 }  // namespace fd

@@ -76,6 +76,33 @@ def test_rows_without_a_target_and_columns_by_name(program, angles):
     program.refused("decode", "model.h5", "t.csv", "--columns", "weight", words=["weight", "--columns", "1 to 2"])
 
 
+def test_only_chosen_columns_have_to_be_numbers(program, angles):
+    """Of a model without row names, so that the names of the table are a column like any other."""
+    lines = ["cell,mass,kind"] + [f"c{i},{np.sin(a)},{'even' if i % 2 else 'odd'}" for i, a in enumerate(angles)]
+    (program.folder / "t.csv").write_text("\n".join(lines) + "\n")
+    assert decode(program, "t.csv", "--columns", "mass")["targets"] == ["mass"]
+    assert decode(program, "t.csv", "--columns", 2)["targets"] == ["mass"]
+    program.refused("decode", "model.h5", "t.csv", "--columns", "mass,kind", words=["t.csv, kind", "odd", "row 1", "not a number"])
+    program.refused("decode", "model.h5", "t.csv", words=["t.csv, cell", "not a number", "--columns"])
+
+
+def test_a_heading_goes_before_a_number(program, angles):
+    table = np.stack([np.sin(angles), np.cos(angles), np.cos(2 * angles)], axis=1)
+    np.savetxt(program.folder / "t.csv", table, delimiter=",", header="2,b,b", comments="")
+    assert decode(program, "t.csv", "--columns", 2)["targets"] == ["2"]
+    assert decode(program, "t.csv", "--columns", 3)["targets"] == ["b"]
+    program.refused("decode", "model.h5", "t.csv", "--columns", "b", words=["--columns b", "2 columns", "number, 2 or 3"])
+
+
+def test_a_target_that_does_not_vary_has_nothing_to_explain(program, angles):
+    np.savetxt(program.folder / "t.csv", np.stack([np.full(400, 0.1), np.sin(angles)], axis=1), delimiter=",", header="a,b", comments="")
+    found = decode(program, "t.csv")
+    assert all(row["errors"][0]["unexplained"] is None and row["errors"][0]["mean_absolute_error"] < 1e-12 for row in found["by_modes"])
+    alone = decode(program, "t.csv", "--columns", "b")  # and it has no say in the penalty
+    assert [row["ridge"] for row in found["by_modes"]] == [row["ridge"] for row in alone["by_modes"]]
+    assert "nan" not in program("decode", "model.h5", "t.csv").stdout
+
+
 def test_several_files_are_stacked_and_standard_output_is_csv(program, angles):
     np.savez(program.folder / "parts.npz", arr_0=angles[:150], arr_1=angles[150:])
     np.save(program.folder / "whole.npy", angles)
@@ -96,7 +123,7 @@ def test_bad_input_is_refused(program, angles):
     np.save(program.folder / "short.npy", angles[:-1])
     np.save(program.folder / "y.npy", angles)
     (program.folder / "words.csv").write_text("kind\n" + "a\n" * 400)
-    program.refused("decode", "model.h5", "short.npy", words=["short.npy", "399", "400"])
+    program.refused("decode", "model.h5", "short.npy", words=["short.npy", "399 targets for 400 rows"])
     program.refused("decode", "model.h5", "words.csv", words=["words.csv", "kind", "not a number"])
     program.refused("decode", "model.h5", "y.npy", "--modes", 13, words=["--modes 13", "12 modes"])
     program.refused("decode", "model.h5", "y.npy", "--ridge", -1, words=["--ridge"])

@@ -50,27 +50,31 @@ def test_t6_finds_what_the_paper_has(t6):
     assert sizes == [1024, 2048, 4096]
     for n, ours, best, overlap in zip(sizes, *(column(t6, "t6", head) for head in ("β ours, paper's rule", "β ours, default", "overlap ours, paper's rule"))):
         _, beta, spread, score, _ = ladder[n]
-        assert abs(number(ours) - beta) <= spread + ours["spread"]
+        assert abs(number(ours) - beta) <= spread + 0.005 * number(ours)
         assert number(ours) == pytest.approx(beta - spread, rel=0.02)  # the lower of its two groups of runs
         assert ours["spread"] < 0.02 * number(ours)
         assert abs(number(overlap) - score) < 4 * overlap["spread"] + 0.01
         assert number(best) > number(ours)
     assert claim(t6, "exponent of β over the sizes")["ours"]["value"] == pytest.approx(0.16, abs=0.02)
-    assert claim(t6, "Singer's exponent")["verdict"] == "agrees"
+    singer = claim(t6, "Singer's exponent")  # at these sizes the default rises more slowly, and that is said
+    assert singer["ours"]["value"] == pytest.approx(0.14, abs=0.01) and singer["verdict"] == "differs" and "large N" in singer["why"]
+    assert claim(t6, "fixed overhead")["verdict"] == "differs"  # a processor's time grows with N
+    assert claim(t6, "parallel efficiency")["paper"] == 0.71
     assert claim(t6, "falls with N")["verdict"] == "agrees"
     assert all(c["verdict"] == "agrees" for c in t6["comparisons"] if re.match(r"(β|overlap.*) at N = 2\^1", c["claim"]))
 
 
 def test_verdicts_follow_from_the_numbers(t6):
-    """What says "the two spreads meet" or "within x" is computed again here."""
+    """What says "widened by that of one draw" or "within x" is computed again here."""
     checked = 0
     for c in t6["comparisons"]:
-        if c["rule"] == "the two spreads meet":
-            holds = abs(c["ours"]["value"] - c["paper"]["value"]) <= c["ours"]["spread"] + c["paper"]["spread"]
+        if c["rule"] == "within the paper's spread, widened by that of one draw of the points, 0.5 %":
+            holds = abs(c["ours"]["value"] - c["paper"]["value"]) <= c["paper"]["spread"] + 0.005 * c["ours"]["value"]
+            assert "two groups of runs" in c["why"]
         elif c["rule"] == "within twice the two spreads together":
             holds = abs(c["ours"]["value"] - c["paper"]["value"]) <= 2 * math.hypot(c["ours"]["spread"], c["paper"]["spread"])
-        elif re.fullmatch(r"within [\d.]+", c["rule"]):
-            holds = abs(number(c["ours"]) - number(c["paper"])) <= float(c["rule"].split()[1])
+        elif re.match(r"within [\d.]+(:|$)", c["rule"]) and c["verdict"] != "not measured":
+            holds = abs(number(c["ours"]) - number(c["paper"])) <= float(c["rule"].split()[1].rstrip(":"))
         else:
             continue
         checked += 1
@@ -103,6 +107,26 @@ def test_the_same_numbers_for_any_number_of_threads(program):
         assert column(runs[0], "t6", head) == column(runs[1], "t6", head)
     assert claim(runs[0], "exponent of β")["verdict"] == "not measured"  # one size has none
     assert "nan" not in runs[0]["answer"]
+
+
+@pytest.mark.parametrize("seeds", [1, 2, 4])
+def test_a_verdict_on_beta_does_not_hang_on_the_number_of_runs(program, seeds):
+    found = json.loads(program("reproduce", "t6", "--n", 1024, "--seeds", seeds, "--json").stdout)
+    assert claim(found, "β at N = 2^10")["verdict"] == "agrees"
+    assert claim(found, "1 − overlap at N = 2^10")["verdict"] == ("not measured" if seeds == 1 else "agrees")
+    for head in ("time ours, paper's rule", "time ours, default"):
+        seconds, = column(found, "t6", head)
+        assert (number(seconds) > 0) and (seeds == 1 or seconds["spread"] > 0)
+
+
+def test_every_number_of_the_paper_is_read_by_its_experiment():
+    """A number that no code reads is one that nothing is held against."""
+    folder = Path(__file__).parents[2] / "apps/reproduce"
+    files = {"t6": ["t6*"], "alanine": ["alanine*", "ramachandran"], "swissroll": ["swissroll"], "knn": ["knn", "swissroll"], "keops": ["keops"]}
+    for experiment, patterns in files.items():
+        source = "".join(path.read_text() for pattern in patterns for path in folder.glob(pattern + ".cpp"))
+        assert source
+        assert [name for name in PAPER[experiment] if f'"{name}"' not in source] == []
 
 
 def test_text_says_what_agrees(program):
@@ -196,6 +220,17 @@ def test_all_in_their_quick_form_make_an_index(tmp_path):
     assert index.count('<span class="verdict') == sum(len(e["comparisons"]) for e in found["experiments"])
     for name in ran:
         assert f'href="{name}.html"' in index
+        page = (tmp_path / f"pages/{name}.html").read_text()  # repeats itself, not all of them
+        assert f"<pre><code>flashdiffusion reproduce {name} --quick --out pages</code></pre>" in page
+    assert "<pre><code>flashdiffusion reproduce all --quick --json --out pages</code></pre>" in index
+    roll = next(e for e in found["experiments"] if e["experiment"] == "swissroll")
+    page = (tmp_path / "pages/swissroll.html").read_text().split("<script")[0]
+    assert "N<sup>2/(d+6)</sup> = N<sup>1/4</sup>" in page and "lie on N<sup>1/3</sup>" in page and "N^" not in page
+    # N π r² E[q] + 1 = 64 neighbours, less what edges take: at a radius of 0.03 next to nothing
+    assert claim(roll, "has 64 neighbours")["ours"] == pytest.approx(1e6 * 1.214 / 63, rel=0.04)
+    density = claim(roll, "support density at N = 10000,")
+    assert density["paper"] == 37 and density["verdict"] == "differs" and density["ours"]["value"] == pytest.approx(column(roll, "support", "ρ")[0])
+    assert claim(roll, "support density at N = 100000000")["verdict"] == "not measured"
 
 
 def test_what_cannot_be_honoured_is_refused(program):
@@ -204,6 +239,11 @@ def test_what_cannot_be_honoured_is_refused(program):
     program.refused("reproduce", "t6", "--n", "ten", words=["ten", "whole number"])
     program.refused("reproduce", "t6", "--n", 63, words=["63", "64 or more"])
     program.refused("reproduce", "t6", "--seeds", -1, words=["-1"])
+    program.refused("reproduce", "t6", "--seeds", 0, words=["--seeds", "one or more"])
+    program.refused("reproduce", "t6", "--n", 0, words=["--n", "one or more"])
+    program.refused("reproduce", "t6", "--n", "1024,2048,1024", words=["--n", "1024 twice"])
+    program.refused("reproduce", "all", "--n", "500,1048576", words=["--n 500", "Swiss roll"])  # not after an hour of t6
+    program.refused("reproduce", "all", "--python", "./nothing", words=["./nothing", "does not run"])
     program.refused("reproduce", "t6", "--threads", 100000, words=["--threads", "at most"])
     program.refused("reproduce", "t6", "--python", "python3", words=["--python", "t6"])
     program.refused("reproduce", "keops", "--seeds", 3, words=["--seeds", "keops"])

@@ -82,6 +82,48 @@ def test_angles_are_decoded(program, trajectories):
     assert [f["name"] for f in result["figures"]] == ["errors", "spectrum", "reference", "few-modes", "many-modes", "segment", "joint-error"]
 
 
+def judged(result):
+    return {c["claim"]: c for c in result["comparisons"]}
+
+
+CLAIMS = ["held-out error of φ", "held-out error of ψ", "condition of the Gram", "fall past D = 80", "ψ begins", "as well as random frames",
+          "positive and ordered", "are eigenvectors", "largest eigenvalue", "eigenvalue 256", "β of the flow", "probes of the flow",
+          "effective neighbours", "d̂", "still admissible", "past the fp32 Perron wall", "Perron gap past", "seconds of the", "strided piece"]
+
+
+@pytest.mark.parametrize("more", [[], ["--beta", 100], ["--ladder"], ["--n", 300]])
+def test_every_claim_has_a_verdict_or_a_reason(program, trajectories, more):
+    result = run(program, *more)
+    for words in CLAIMS:
+        matching = [c for c in result["comparisons"] if words in c["claim"]]
+        assert len(matching) == 1, words
+        assert matching[0]["verdict"] != "not measured" or matching[0]["why"], words
+    claims = {words: next(c for c in result["comparisons"] if words in c["claim"]) for words in CLAIMS}
+    sweep = rows(result, "sweep")
+    wall = [row[1] for row in sweep if row[7] == "wall"]
+    for words in ("still admissible", "past the fp32 Perron wall", "Perron gap past"):  # without a wall a sweep only stopped
+        assert (claims[words]["verdict"] == "not measured") == (not wall), words
+    if wall:
+        assert claims["still admissible"]["ours"] == max(row[1] for row in sweep if row[7] != "wall" and row[1] < min(wall))
+    assert claims["effective neighbours"]["ours"] == pytest.approx(sweep[-1][2] / sweep[-1][0], rel=1e-6)
+    assert claims["d̂"]["ours"] == pytest.approx(sweep[-1][3], rel=1e-6)
+    given = "--beta" in more
+    assert (claims["β of the flow"]["verdict"] == "not measured") == given
+    assert (claims["probes of the flow"]["verdict"] == "not measured") == (given or "--ladder" in more)
+    assert claims["fall past D = 80"]["verdict"] == "not measured"  # the last doubling begins at 64 at most
+    assert claims["strided piece"]["verdict"] == claims["eigenvalue 256"]["verdict"] == "not measured"  # 128 modes at most
+
+
+def test_frames_past_zero_are_counted(program, trajectories):
+    _, dihedrals = trajectories
+    right = int(sum((a[:, 0] > 0).sum() for a in dihedrals.values()))
+    result = run(program, "--beta", 100)
+    assert dict((row[0], row[2]) for row in rows(result, "run"))["frames with φ > 0"] == right
+    assert f"φ > 0 in {right} of 1200 frames" in " ".join(result["notes"])
+    maps = [f for f in result["figures"] if f["name"] in ("reference", "few-modes", "many-modes")]
+    assert len(maps) == 3 and all("axes exchanged" in f["caption"] for f in maps)
+
+
 def test_the_decoder_is_that_of_the_paper(program, trajectories):
     """With the modes of the program, features and decoder by numpy."""
     import h5py
@@ -115,6 +157,8 @@ def test_plain_arrays_and_degrees(program, trajectories):
     np.save(program.folder / "a.npy", np.degrees(np.concatenate(list(dihedrals.values()))))
     plain = run(program, "--beta", 100, "--angles", "deg", positions="p.npy", dihedrals="a.npy")
     archive = run(program, "--beta", 100)
+    assert any("p.npy holds one array" in note and "cut into three" in note for note in plain["notes"])
+    assert not any("cut into three" in note for note in archive["notes"])
     for a, b in zip(rows(plain, "decoding"), rows(archive, "decoding")):
         assert a[1:4] == pytest.approx(b[1:4], rel=1e-4)
 
@@ -138,5 +182,9 @@ def test_bad_input_is_refused(program, trajectories):
     refused("a.npz", "p.npz", words=["a.npz", "2 columns", "--positions"])
     refused("nan.npz", "a.npz", words=["arr_2", "frame", "column 5"])
     refused("p.npz", "a.npz", "--n", "500,600", words=["--n", "one"])
+    refused("p.npz", "a.npz", "--beta", 0, words=["--beta 0", "above zero"])
+    # all of them: found out before the others have run
+    program.refused("reproduce", "all", "--positions", "p.npz", "--dihedrals", "short.npz", words=["arr_1", "397"])
+    program.refused("reproduce", "all", "--positions", "p.npz", "--dihedrals", "a.npz", "--n", "5000,6000", words=["alanine takes one"])
     program.refused("reproduce", "alanine", "--quick", words=["--positions", "--dihedrals"])
     program.refused("reproduce", "knn", "--quick", "--positions", "p.npz", words=["--positions", "alanine"])

@@ -54,12 +54,15 @@ def test_knn(program):
     overlaps = [[number(v) for v in row] for row in table(result, "modes")]
     for row in overlaps:
         assert all(0 <= overlap <= 1 + 1e-9 for overlap in row[1:4])
+    caption = next(f for f in result["figures"] if f["name"] == "modes")["caption"]
+    assert "survive" not in caption  # what came out is the table's to say
     assert min(overlaps[-1][1:4]) > 0.999 > overlaps[0][1]  # k = 256 of 500 is nearly dense, k = 16 is not
 
 
 def test_swissroll(program):
-    result = reproduced(program, "swissroll", "--quick", "--n", "10000,100000")
+    result = reproduced(program, "swissroll", "--quick", "--n", "100000,10000")
     rows = table(result, "support")
+    assert [row[0] for row in rows] == [10000, 100000]  # ascending, in whatever order they were given
     x, t = roll(10000)
     beta = 8.75 * np.cbrt(10000 / 2e5)
     near, other, masses = [], [], np.zeros(2)

@@ -43,7 +43,9 @@ def test_bad_input_is_refused(program, points):
     program.refused("support", "points.npy", "--beta", 1, "--tau", 2, words=["tau"])
     program.refused("support", "points.npy", "--beta", 1, "--rows", "some", words=["--rows", "all"])
     program.refused("support", "points.npy", "--beta", 1, "--neighbours", 2**63, words=["neighbours", "65536"])
-    program.refused("support", "points.npy", "--beta", 1, "--neighbours", "0", words=["--neighbours"])
+    wrong = program.refused("support", "points.npy", "--beta", 1, "--neighbours", "0", words=["--neighbours", "one or more"])
+    assert len(wrong.stderr) < 300  # not the range of a double in digits
+    assert "leave" not in program.refused("support", "points.npy", "--beta", 0, words=["--beta 0", "fit chooses one"]).stderr
     bad = points.copy()
     bad[6, 1] = np.nan
     np.save(program.folder / "bad.npy", bad)

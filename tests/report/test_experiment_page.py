@@ -86,11 +86,15 @@ def test_heat_maps_and_shaded_points_are_drawn(browser, pages, tmp_path):
     assert picture.startswith("data:image/png")
     left, top, width, height = page.box("#figure-0 image.heat")
     assert width > 200 and height > 200
+    assert page("return getComputedStyle(document.querySelector('#figure-0 image.heat')).imageRendering") == "pixelated"
+    left_of = "return [...document.querySelectorAll('#shade-0 text')].find(t => +t.textContent === arguments[0]).getBoundingClientRect().left"
+    assert page(left_of, 1) < page(left_of, 0)  # the legend follows: its dark end is high
     colours = page("return [...document.querySelectorAll('#figure-0 path.mark')].map(e => e.getAttribute('fill'))")
     assert len(set(colours)) == 2
     pixels = browser.driver.execute_async_script(
         """const done = arguments[1], i = new Image(); i.onload = () => { const c = document.createElement('canvas'); c.width = i.width; c.height = i.height;
-        const g = c.getContext('2d'); g.drawImage(i, 0, 0); done([i.width, i.height, [...g.getImageData(0, 3, 2, 1).data]]); }; i.src = arguments[0];""", picture)
+        const g = c.getContext('2d'); g.drawImage(i, 0, 0); done([i.width, i.height, [...g.getImageData(0, 3, 2, 1).data], [...g.getImageData(3, 0, 1, 1).data]]); }; i.src = arguments[0];""", picture)
     assert pixels[:2] == [4, 4]
     assert pixels[2][3] == 0 and pixels[2][7] == 255  # row 0 is the lowest, and what is no number is empty
+    assert sum(pixels[2][4:7]) > 400 > 200 > sum(pixels[3][:3])  # low free energy is bright, and stands out on a dark ground too
     assert "middle" in page("return document.querySelector('#figure-0').textContent")

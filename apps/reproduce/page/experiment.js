@@ -45,8 +45,12 @@ function colours(figure) {
 
 function colourOf(name) { return name[0] === "-" ? cssColour(name) : name; }
 
-function shadeOf(shade) {
-  return d3.scale.linear().domain(VIRIDIS.map(function (c, i) { return shade.low + (shade.high - shade.low) * i / (VIRIDIS.length - 1); })).range(VIRIDIS).clamp(true);
+// From the dark end to the bright one. Of a heat map the low end is bright: what is most probable stands out on either ground.
+function shadeEnds(figure) { return figure.heat ? [figure.shade.high, figure.shade.low] : [figure.shade.low, figure.shade.high]; }
+
+function shadeOf(figure) {
+  var ends = shadeEnds(figure);
+  return d3.scale.linear().domain(VIRIDIS.map(function (c, i) { return ends[0] + (ends[1] - ends[0]) * i / (VIRIDIS.length - 1); })).range(VIRIDIS).clamp(true);
 }
 
 function pointText(figure, series, p) {
@@ -65,17 +69,17 @@ function drawSeries(layer, self, figure, series, colour) {
     var x = self.x(p[0]), top = self.y(p[1] + p[2]), bottom = self.y(figure.y.logarithmic ? Math.max(p[1] - p[2], floor) : p[1] - p[2]);
     layer.append("path").attr("class", "bar").attr("d", "M" + x + "," + top + "V" + bottom + "M" + (x - 4) + "," + top + "h8M" + (x - 4) + "," + bottom + "h8").attr("stroke", colour).attr("stroke-width", 1.5).attr("fill", "none");
   });
-  var paint = shadeOf(figure.shade);
+  var paint = shadeOf(figure);
   withTip(layer.selectAll(null).data(good).enter().append("path").attr("class", "mark " + series.source)
     .attr("d", d3.svg.symbol().type(series.source === "ours" ? "circle" : "square").size(good.length > 200 ? 14 : 46))
     .attr("transform", function (p) { return "translate(" + self.x(p[0]) + "," + self.y(p[1]) + ")"; })
     .attr("fill", function (p) { return p.length > 3 ? paint(p[3]) : series.source === "ours" ? colour : cssColour("--ground"); })
-    .attr("stroke", function (p) { return p.length > 3 ? "none" : colour; }).attr("stroke-width", 1.8), function (p) { return pointText(figure, series, p); });
+    .attr("stroke", function (p) { return p.length > 3 ? cssColour("--soft") : colour; }).attr("stroke-width", function (p) { return p.length > 3 ? 0.4 : 1.8; }), function (p) { return pointText(figure, series, p); });
 }
 
 // A picture of one pixel a cell, stretched over the axes; NaN is empty.
 function heatPicture(figure) {
-  var heat = figure.heat, canvas = document.createElement("canvas"), paint = shadeOf(figure.shade);
+  var heat = figure.heat, canvas = document.createElement("canvas"), paint = shadeOf(figure);
   canvas.width = heat.across;
   canvas.height = heat.up;
   var context = canvas.getContext("2d");
@@ -89,7 +93,7 @@ function heatPicture(figure) {
 
 function drawHeat(layer, self, figure, picture) {
   var left = self.x(figure.x.low), right = self.x(figure.x.high), top = self.y(figure.y.high), bottom = self.y(figure.y.low);
-  layer.append("image").attr("href", picture).attr("preserveAspectRatio", "none").attr("x", left).attr("y", top).attr("width", right - left).attr("height", bottom - top).attr("class", "heat");
+  layer.append("image").attr("href", picture).attr("preserveAspectRatio", "none").attr("x", left).attr("y", top).attr("width", right - left).attr("height", bottom - top).attr("class", "heat").attr("image-rendering", "pixelated");  // a cell is a cell, not a slope
 }
 
 // ---- the page
@@ -119,10 +123,22 @@ experiment.figures.forEach(function (figure, i) {
   });
   if (figure.shade.label) {
     var legend = d3.select("#shade-" + i);
-    rampLegend(legend, figure.shade.low, figure.shade.high);
+    rampLegend(legend, shadeEnds(figure)[0], shadeEnds(figure)[1]);
     legend.append("span").text(figure.shade.label);
   }
 });
+
+// Powers as they are printed: 2^10, N^(1/6), N^(2/(d+6)).
+function raisePowers(element) {
+  var text = element.textContent, power = /\^\(((?:[^()]|\([^()]*\))+)\)|\^([−-]?[0-9.]*[0-9])/g, from = 0, found;
+  element.textContent = "";
+  while ((found = power.exec(text))) {
+    element.appendChild(document.createTextNode(text.slice(from, found.index)));
+    element.appendChild(document.createElement("sup")).textContent = found[1] || found[2];
+    from = power.lastIndex;
+  }
+  element.appendChild(document.createTextNode(text.slice(from)));
+}
 
 // A cell is null, a number, words, or a number with its spread.
 function cellText(cell) {
@@ -145,6 +161,7 @@ experiment.tables.forEach(function (shown, i) {
     columns.push({head: head, words: column.words, value: function (row) { return cellPlain(row[c]); }, text: function (row) { return cellText(row[c]); }});
   });
   table("table-" + i, shown.name, shown.caption, columns, shown.rows);
+  raisePowers(document.getElementById("table-" + i + "-caption"));
 });
 
 keepDrawn(layOutAll, layOutAll);
