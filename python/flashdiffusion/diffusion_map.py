@@ -364,11 +364,14 @@ class DiffusionMap(Estimator):
         return diffusion_distances(coordinates[rows], coordinates if others is None else coordinates[others])
 
     def pseudotime(self, root: int) -> NDArray[Any]:
-        """Diffusion pseudo-time of all fitted rows from the row ``root``, 0 there and 1 at the farthest row."""
-        from .distances import pseudotime
+        """Diffusion pseudo-time of all fitted rows from the row ``root``: 0 there, 1 at the farthest row of its component, infinite in others."""
+        from .distances import _pseudotime
 
-        self._fitted()
-        return pseudotime(self.eigenvalues_, self.psi_, root)
+        model = self._fitted()
+        fitted = np.ones(len(self.psi_), dtype=bool)
+        fitted[self.aside_] = False
+        # of the trivial pair the eigenvalue is known: its residual is the arithmetic's
+        return _pseudotime(self.eigenvalues_, self.psi_, self.psi_, root, self.residuals_ + model.perron_residual, fitted)
 
     def remarks(self) -> list[dict[str, str]]:
         """What to know before the map is used, heaviest first: name, weight ("serious", "care" or "note"), sentence and action of each.

@@ -57,6 +57,7 @@ def diffmap(
         "beta": float(model.beta_),
         "alpha": float(parameters["alpha"]),
         "n_eff": float(model.n_eff_),
+        "residuals": model.residuals_,
     }
     return adata if copy else None
 
@@ -66,8 +67,11 @@ def dpt(
 ) -> AnnData | None:
     """Diffusion pseudo-time from the cell ``adata.uns["iroot"]`` (or ``root``), into ``obs["dpt_pseudotime"]``, from what diffmap left.
 
-    As ``sc.tl.dpt`` without branchings; the trivial component does not take part.
+    As ``sc.tl.dpt`` without branchings, from the first ``n_dcs`` components, of which the trivial one does not take part. Cells of other
+    components than the root's are at infinity; cells that diffmap was asked to set aside (``trim``) have no place, and are NaN.
     """
+    if isinstance(n_dcs, (bool, np.bool_)) or not isinstance(n_dcs, (int, np.integer)) or n_dcs < 2:
+        raise ValueError(f"n_dcs = {n_dcs!r} is not a whole number of at least 2: the first component is the trivial one")
     adata = adata.copy() if copy else adata
     vectors, values = key or "X_diffmap", f"{key}_evals" if key else "diffmap_evals"
     if vectors not in adata.obsm or values not in adata.uns:
@@ -76,6 +80,10 @@ def dpt(
         if "iroot" not in adata.uns:
             raise ValueError("no root cell: set adata.uns['iroot'] to its index, or give root")
         root = int(adata.uns["iroot"])
-    adata.obs["dpt_pseudotime"] = pseudotime(adata.uns[values][1:n_dcs], adata.obsm[vectors][:, 1:n_dcs], root)
+    table, eigenvalues = np.asarray(adata.obsm[vectors]), np.asarray(adata.uns[values])
+    residuals = adata.uns.get(f"{key or 'diffmap'}_params", {}).get("residuals")  # scanpy's own diffmap leaves none
+    adata.obs["dpt_pseudotime"] = pseudotime(
+        eigenvalues[1:n_dcs], table[:, 1:n_dcs], root, residuals=None if residuals is None else residuals[: n_dcs - 1], trivial=table[:, 0]
+    )
     adata.uns["iroot"] = root
     return adata if copy else None

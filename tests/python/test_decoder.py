@@ -1,10 +1,9 @@
-"""From modes to targets; distances and pseudo-time."""
+"""From modes to targets."""
 
 import numpy as np
 import pytest
-from conftest import dense_kernel
 
-from flashdiffusion import Decoder, DiffusionMap, diffusion_distances, pseudotime
+from flashdiffusion import Decoder, DiffusionMap
 
 
 def test_ridge_is_the_minimiser():
@@ -56,35 +55,3 @@ def test_decoder_refuses_nan_and_ragged():
         Decoder().fit(np.random.rand(20, 2), np.full(20, np.nan))
     with pytest.raises(ValueError, match="19"):
         Decoder().fit(np.random.rand(20, 2), np.zeros(19))
-
-
-def test_diffusion_distances_are_those_of_the_walk(points):
-    """All modes: the distance of two rows of P^t in the norm weighed with the inverse stationary distribution."""
-    x, t = points[:60].astype(np.float64), 2
-    kernel = dense_kernel(x, 1.5)
-    q = kernel.sum(1)
-    kernel /= np.sqrt(np.outer(q, q))
-    d = kernel.sum(1)
-    walk = np.linalg.matrix_power(kernel / d[:, None], t)
-    difference = walk[:, None] - walk[None]
-    wanted = np.sqrt((difference**2 / (d / d.sum())).sum(-1))
-    model = DiffusionMap(59, beta=1.5, precision="fp64", diffusion_time=t, tolerance=1e-10).fit(x)
-    np.testing.assert_allclose(diffusion_distances(model.embedding_), wanted, atol=1e-6)
-    np.testing.assert_allclose(model.diffusion_distances([3], [5, 6]), wanted[[3]][:, [5, 6]], atol=1e-6)
-
-
-def test_pseudotime_follows_a_curve():
-    t = np.sort(np.random.default_rng(0).random(300))
-    model = DiffusionMap(5, beta=200.0).fit(np.column_stack([t, 0.3 * np.sin(4 * t)]))
-    found = model.pseudotime(0)
-    assert found[0] == 0 and found.max() == 1
-    order = np.argsort(found)
-    assert np.corrcoef(np.argsort(order), np.arange(300))[0, 1] >= 0.99
-
-
-def test_pseudotime_beyond_the_component_is_infinite():
-    vectors = np.array([[1.0, 0.0], [1.0, 2.0], [-1.0, 0.0]])
-    np.testing.assert_array_equal(pseudotime([1.0, 0.5], vectors, 0), [0, 1, np.inf])
-    for root in (3, -4, 1.5, True):
-        with pytest.raises(ValueError, match="root"):
-            pseudotime([0.5], vectors[:, 1:], root)

@@ -62,6 +62,30 @@ def test_pseudotime_of_a_curve():
         fds.dpt(anndata.AnnData(np.zeros((3, 2))))
 
 
+@pytest.mark.parametrize("precision", ["fp32", "fp64"])
+def test_pseudotime_of_two_populations(precision):
+    rng = np.random.default_rng(0)
+    for gap in (50, 1000):
+        adata = anndata.AnnData(np.vstack([rng.normal(size=(100, 3)), rng.normal(size=(100, 3)) + gap]).astype(np.float32))
+        fds.diffmap(adata, n_comps=8, use_rep="X", precision=precision)
+        time = fds.dpt(adata, n_dcs=8, root=3, copy=True).obs["dpt_pseudotime"].to_numpy()
+        assert time[3] == 0 and time[:100].max() == 1 and np.isinf(time[100:]).all()
+        del adata.uns["diffmap_params"]  # as scanpy's own diffmap leaves it
+        np.testing.assert_array_equal(fds.dpt(adata, n_dcs=8, root=3, copy=True).obs["dpt_pseudotime"], time)
+    for wrong in (0, 1, 2.5, True):
+        with pytest.raises(ValueError, match="n_dcs"):
+            fds.dpt(adata, n_dcs=wrong, root=0)
+
+
+def test_cells_that_were_set_aside_have_no_pseudotime(cells):
+    fds.diffmap(cells, n_comps=5, beta=1.5, trim=0.02)
+    aside = cells.obsm["X_diffmap"][:, 0] == 0
+    time = fds.dpt(cells, root=int(np.argmin(aside)), copy=True).obs["dpt_pseudotime"].to_numpy()
+    assert aside.any() and (np.isnan(time) == aside).all()
+    with pytest.raises(ValueError, match="set aside"):
+        fds.dpt(cells, root=int(np.argmax(aside)))
+
+
 def test_scanpy_goes_on_with_it(cells):
     """scanpy's own pseudo-time and plots on our components; ours is the same pseudo-time."""
     sc = pytest.importorskip("scanpy", reason="scanpy is not installed")
