@@ -23,7 +23,7 @@ struct BandwidthArguments {
   void declare(CLI::App& app, const char* group = "Bandwidth of exp(-beta |x-y|^2), at most one; without any the data choose");
   // beta; nothing where none was given. `otherwise`: the advice where the number is no bandwidth.
   std::optional<double> value(const char* otherwise = "leave the option out to have it chosen from the data") const;
-  std::string origin() const;           // e.g. "given by --sigma 0.5"; empty where the flow is to choose
+  std::string origin() const;  // e.g. "given by --sigma 0.5"; empty where the flow is to choose
 };
 
 struct FitArguments {

@@ -89,7 +89,8 @@ ResultTable run_table(const Model& model, const Frames& frames, const Split& spl
            {"largest residual", {}, residual},
            {"passes over the kernel", {}, number(model.passes)},
            {"seconds", paper_number("alanine", "seconds"), model.seconds},
-           {"peak memory", cli::bytes_text(paper_number("alanine", "dense_kernel_bytes")) + ", if the kernel were stored", cli::bytes_text(static_cast<double>(model.peak_rss_bytes))}}};
+           {"peak memory", cli::bytes_text(paper_number("alanine", "dense_kernel_bytes")) + ", if the kernel were stored",
+            cli::bytes_text(static_cast<double>(model.peak_rss_bytes))}}};
 }
 
 ResultTable sweep_table(const Model& model) {
@@ -165,7 +166,8 @@ void add_surfaces(const std::vector<Decoded>& all, const Frames& frames, const S
   was.line = found.line = false;  // successive frames jump across the plane
   segment.series = {std::move(was), std::move(found)};
   result.figures.push_back(std::move(segment));
-  const std::string claim = "mean joint error of a strided piece held out, degrees", place = paper_place("alanine", "segment_joint_error");
+  const std::string claim = "mean joint error of a strided piece held out, degrees",
+                    place = paper_place("alanine", "segment_joint_error");
   const double paper = paper_number("alanine", "segment_joint_error");
   const Value mean = mean_of(joint);
   const double error = mean.spread / std::sqrt(static_cast<double>(joint.size()));
@@ -249,9 +251,10 @@ Result run(const Setup& setup, const Arguments& arguments) {
   result.notes.push_back(fmt::format(
       "φ > 0 in {} of {} frames, {:.2g} %{}.", right, frames.angles.rows(),
       100 * static_cast<double>(right) / static_cast<double>(frames.angles.rows()),
-      hardly_visited(frames) ? ": that side is hardly visited, so the errors say next to nothing of it, and are those of an easier "
-                               "task than on frames that visit it. They are no equals of the paper's, which does not say how often its frames do"
-                             : ""));
+      hardly_visited(frames)
+          ? ": that side is hardly visited, so the errors say next to nothing of it, and are those of an easier "
+            "task than on frames that visit it. They are no equals of the paper's, which does not say how often its frames do"
+          : ""));
   result.notes.push_back(fmt::format("Distances of 10 heavy atoms to the first 8, 80 features; α = ½; ridge 1e-8 tr(G)/m; {}. {}",
                                      arguments.beta     ? "the bandwidth was given"
                                      : arguments.ladder ? "default rule with a ladder of samples"
@@ -296,8 +299,7 @@ Running declare_alanine(CLI::App& app) {
       ->type_name("B")
       ->group("alanine");
   return {[arguments](const Setup& setup) { return run(setup, *arguments); },
-          [arguments](const Setup&) { return lacks(*arguments); },
-          [arguments](const Setup& setup) { check(setup, *arguments); }};
+          [arguments](const Setup&) { return lacks(*arguments); }, [arguments](const Setup& setup) { check(setup, *arguments); }};
 }
 
 }  // namespace fd::reproduce

@@ -46,10 +46,9 @@ void compare_eigenvalues(const Model& model, Result& result) {
     result.comparisons.push_back(
         unmeasured(claim, place("last_eigenvalue"), paper_of("last_eigenvalue"), fmt::format("{} modes here", model.modes())));
   else
-    result.comparisons.push_back(compared(claim, place("last_eigenvalue"), paper_of("last_eigenvalue"),
-                                          model.eigenvalues[static_cast<std::size_t>(modes) - 1],
-                                          0.1 * paper_of("last_eigenvalue"), "within 10 %",
-                                          "it depends on β, and on which parts of the plane the frames visit"));
+    result.comparisons.push_back(compared(
+        claim, place("last_eigenvalue"), paper_of("last_eigenvalue"), model.eigenvalues[static_cast<std::size_t>(modes) - 1],
+        0.1 * paper_of("last_eigenvalue"), "within 10 %", "it depends on β, and on which parts of the plane the frames visit"));
 }
 
 // What the sweep says of bandwidths past the one that was selected. Without a wall the largest β is only where the sweep stopped.
@@ -158,9 +157,10 @@ void compare_decoding(const std::vector<Decoded>& all, const Frames& frames, con
   }
   const std::string condition = fmt::format("condition of the Gram matrix at m = {}", last.m);
   if (row < paper.rows())
-    result.comparisons.push_back(stated(condition, paper.where(), paper.at(row, "condition"), last.condition,
-                                        within_factor(paper.at(row, "condition"), last.condition, 3), "within a factor of 3",
-                                        "modes that live on a few frames make it large, and which there are depends on the frames"));
+    result.comparisons.push_back(
+        stated(condition, paper.where(), paper.at(row, "condition"), last.condition,
+               within_factor(paper.at(row, "condition"), last.condition, 3), "within a factor of 3",
+               "modes that live on a few frames make it large, and which there are depends on the frames"));
   else result.comparisons.push_back(unmeasured(condition, paper.where(), {}, "the paper has no such m"));
 
   const double features = paper_of("features");

@@ -136,7 +136,8 @@ struct Setup {
 struct Running {
   std::function<Result(const Setup&)> run;
   std::function<std::string(const Setup&)> lacks = [](const Setup&) { return std::string(); };
-  std::function<void(const Setup&)> check = [](const Setup&) {};  // Error where it would refuse what it was given, before any work
+  std::function<void(const Setup&)> check = [](const Setup&) {
+  };  // Error where it would refuse what it was given, before any work
 };
 
 // A row of the table in experiments.cpp. `takes`: which of the common options --n, --seeds, --python mean something to it. Options of its own

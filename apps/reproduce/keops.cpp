@@ -259,10 +259,10 @@ void compare_speed(const Product& product, const std::vector<Row>& rows, const P
   const std::string similar = fmt::format("{}: ours and KeOps take similar times, ratio at N = {}", product.name, last.n);
   const std::string where = paper_place("keops", "similar_times");
   if (theirs == theirs)
-    result.comparisons.push_back(
-        stated(similar, where, "similar", theirs / last.ours.number,
-               theirs <= 2.5 * last.ours.number && last.ours.number <= 2.5 * theirs,
-               "within a factor of 2.5, as the paper's own at N = 2^24 (2.5 and 1.0)", "a processor here, a GPU there"));
+    result.comparisons.push_back(stated(similar, where, "similar", theirs / last.ours.number,
+                                        theirs <= 2.5 * last.ours.number && last.ours.number <= 2.5 * theirs,
+                                        "within a factor of 2.5, as the paper's own at N = 2^24 (2.5 and 1.0)",
+                                        "a processor here, a GPU there"));
   else result.comparisons.push_back(unmeasured(similar, where, "similar", keops.note()));
   std::vector<std::pair<double, double>> late;
   for (const Row& row : rows)

@@ -290,12 +290,13 @@ void report_modes(const Setup& setup, const Plan& plan, Result& result) {
                               n, beta),
                   {{"k"}, {"3 modes"}, {"16 modes"}, {"64 modes"}, {"row mass retained", "%"}},
                   {}};
-  Figure figure{"modes",
-                "Leading modes of a neighbour graph against the dense ones",
-                "Overlap of the spans of the leading 3, 16 and 64 modes with those of the dense operator; 1 where they are the same.",
-                {"k", true},
-                {"overlap", false, 0, 1},
-                {}};
+  Figure figure{
+      "modes",
+      "Leading modes of a neighbour graph against the dense ones",
+      "Overlap of the spans of the leading 3, 16 and 64 modes with those of the dense operator; 1 where they are the same.",
+      {"k", true},
+      {"overlap", false, 0, 1},
+      {}};
   for (const std::size_t count : counts) figure.series.push_back({fmt::format("{} modes", count), Source::ours, {}});
   for (std::size_t i = 0; i < kinds; ++i) {
     std::vector<Value> row = {static_cast<double>(plan.mode_neighbours[i])};

@@ -29,13 +29,14 @@ HeatMap FreeEnergy::heat() const {
 }
 
 Figure FreeEnergy::figure(const std::string& name, const std::string& title) const {
-  Figure figure{name,
-                title,
-                "Free energy F/kT of (φ, ψ), cells of 10°; cells without a frame are empty. The paper's figure 2, axes exchanged: there ψ "
-                "lies across.",
-                {"φ, degrees", false, -180, 180},
-                {"ψ, degrees", false, -180, 180},
-                {}};
+  Figure figure{
+      name,
+      title,
+      "Free energy F/kT of (φ, ψ), cells of 10°; cells without a frame are empty. The paper's figure 2, axes exchanged: there ψ "
+      "lies across.",
+      {"φ, degrees", false, -180, 180},
+      {"ψ, degrees", false, -180, 180},
+      {}};
   figure.heat = heat();
   const std::vector<double> range = paper_numbers("alanine", "free_energy_range");
   figure.shade = {"F/kT", range.at(0), range.at(1)};

@@ -25,8 +25,7 @@ Value median_of(std::vector<double> runs) {
     const auto below = static_cast<std::size_t>(place), above = std::min(below + 1, runs.size() - 1);
     return runs[below] + (place - static_cast<double>(below)) * (runs[above] - runs[below]);
   };
-  return {quantile(0.5),
-          runs.size() > 1 ? 0.5 * (quantile(0.75) - quantile(0.25)) : std::numeric_limits<double>::quiet_NaN()};
+  return {quantile(0.5), runs.size() > 1 ? 0.5 * (quantile(0.75) - quantile(0.25)) : std::numeric_limits<double>::quiet_NaN()};
 }
 
 Comparison compared(std::string claim, std::string where, Value paper, Value ours, double allowed, std::string rule,

@@ -230,7 +230,8 @@ void compare(const std::vector<Size>& sizes, const Value& exponent, const Law& l
                              cli::roll_geometry().area, per_law * law_of(tau[t]).by_density)));
   }
   const double k_star_n = paper_number("swissroll", "k_star_n");
-  const char *counted = "k* counted at N = 10^6, τ = 1e-7", *narrow = "β at which the support of N = 10^6 points has 64 neighbours";
+  const char *counted = "k* counted at N = 10^6, τ = 1e-7",
+             *narrow = "β at which the support of N = 10^6 points has 64 neighbours";
   const double reached = paper_number("swissroll", "beta_support_64");
   if (const Size* size = size_of(sizes, k_star_n)) {
     const RollCount& count = size->support.counts[0];
@@ -259,13 +260,14 @@ std::vector<Figure> figures_of(const std::vector<Size>& sizes, const Curve& fitt
   const Axis n{"N", true};
   const double claimed = paper_number("swissroll", "rho_beta");
   const std::vector<double> ends = paper_numbers("swissroll", "sizes");
-  Figure product{"rho-beta",
-                 "ρβ at the paper's bandwidth, τ = 1e-7",
-                 "The paper has a constant 1.19. Ours is counted: all neighbours, and those on the point's own turn of the roll; dashed "
-                 "the law of the interior, without edges, by the mean density of the points and by the area.",
-                 n,
-                 {"ρβ", false, 0, 1.7},
-                 {}};
+  Figure product{
+      "rho-beta",
+      "ρβ at the paper's bandwidth, τ = 1e-7",
+      "The paper has a constant 1.19. Ours is counted: all neighbours, and those on the point's own turn of the roll; dashed "
+      "the law of the interior, without edges, by the mean density of the points and by the area.",
+      n,
+      {"ρβ", false, 0, 1.7},
+      {}};
   Series total{"ours", Source::ours, {}}, same{"own turn alone", Source::ours, {}}, counts{"ours, τ = 1e-7", Source::ours, {}},
       wide{"ours, τ = 1e-15", Source::ours, {}}, carried{"ours, fitted exponent", Source::ours, {}};
   for (const Size& size : sizes) {

@@ -41,7 +41,8 @@ void compare_cells(const std::vector<Size>& sizes, const PaperTable& ladder, Res
     result.comparisons.push_back(compared(
         fmt::format("β at N = {}", n), ladder.where(), beta, ours,
         spread ? beta.spread + draw_spread * ours.number : 0.1 * beta.number,
-        spread ? "within the paper's spread, widened by that of one draw of the points, 0.5 %" : "the paper has one run: within 10 %",
+        spread ? "within the paper's spread, widened by that of one draw of the points, 0.5 %"
+               : "the paper has one run: within 10 %",
         spread ? fmt::format("β hardly depends on the draw, so that the paper's spread of {:.0f} % looks like two groups of runs "
                              "pooled; ours lies at {:.3f} of its mean less one spread",
                              100 * beta.spread / beta.number, ours.number / (beta.number - beta.spread))
@@ -99,10 +100,11 @@ void compare_laws(const std::vector<Size>& sizes, const PaperTable& ladder, Resu
                     "not run at these sizes; `--n 131072,262144,524288 --seeds 1` takes hours on a processor. Here the paper's "
                     "rule gives {:.3f} and the default {:.3f}",
                     paper_rule.number, own.number)));
-  result.comparisons.push_back(compared("β follows Singer's exponent 2/(d+6), by the default rule", place("singer_exponent"),
-                                        singer, own, 0.02, "within 0.02: twice as far as the paper's own 0.157",
-                                        "Singer's exponent is that of large N, and the paper fits its 0.157 beyond 2^17; at the sizes "
-                                        "here the default, which finds the minimum of the potential itself, rises more slowly"));
+  result.comparisons.push_back(
+      compared("β follows Singer's exponent 2/(d+6), by the default rule", place("singer_exponent"), singer, own, 0.02,
+               "within 0.02: twice as far as the paper's own 0.157",
+               "Singer's exponent is that of large N, and the paper fits its 0.157 beyond 2^17; at the sizes "
+               "here the default, which finds the minimum of the potential itself, rises more slowly"));
   bool falls = true;
   const Points errors = curve(sizes, 0, &Cell::overlap, true);
   for (std::size_t i = 1; i < errors.size(); ++i) falls = falls && errors[i].second < errors[i - 1].second;
@@ -136,9 +138,10 @@ void compare_costs(const std::vector<Size>& sizes, const PaperTable& one, Result
                  "a few sizes only; smaller rungs of the ladder, and other programs on the machine, move it"));
   const char *text_claim = "exponent of the time, as the text has it", *text = "time_exponent_of_text";
   result.comparisons.push_back(
-      late.size() < 2 ? unmeasured(text_claim, paper_place("t6", text), paper_number("t6", text), "needs two sizes of 8192 or more")
-                      : compared(text_claim, paper_place("t6", text), paper_number("t6", text), exponent_value(late), 0.4,
-                                 "within 0.4", "the text repeats the exponent of β; the paper's own figure follows N^2"));
+      late.size() < 2
+          ? unmeasured(text_claim, paper_place("t6", text), paper_number("t6", text), "needs two sizes of 8192 or more")
+          : compared(text_claim, paper_place("t6", text), paper_number("t6", text), exponent_value(late), 0.4, "within 0.4",
+                     "the text repeats the exponent of β; the paper's own figure follows N^2"));
   const double dense = 4.0 * static_cast<double>(last.n) * static_cast<double>(last.n), peak = last.cells[0].peak_bytes;
   const std::string whole = "the kernel is never stored whole";
   if (last.n < 16384)

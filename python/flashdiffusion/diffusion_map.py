@@ -223,7 +223,7 @@ class DiffusionMap(Estimator):
     def inverse_transform(self, X: ArrayLike, *, ridge: float | None = None) -> NDArray[Any]:
         """Rows of the original table for rows of coordinates: a ridge regression from the modes to the columns.
 
-        The regression is fitted to the model's own points the first time it is needed; ``ridge`` is its penalty, chosen by
+        The regression is fitted to the model's own points the first time it is needed; ``ridge`` is its penalty in this call, chosen by
         cross-validation where none is given. What the modes do not carry is lost: expect a smoothed table.
         """
         from .decoder import Decoder
@@ -231,8 +231,10 @@ class DiffusionMap(Estimator):
         model = self._fitted()
         if not len(model.points):
             raise ValueError("the model carries no points, so nothing is known of the original columns")
-        if getattr(self, "_decoder", None) is None or ridge is not None:
-            self._decoder = Decoder(ridge=ridge).fit(self.embedding_, model.points)
+        if ridge is not None:
+            return Decoder(ridge=ridge).fit(self.embedding_, model.points).predict(as_points(X)) + model.mean
+        if getattr(self, "_decoder", None) is None:
+            self._decoder = Decoder().fit(self.embedding_, model.points)
         return self._decoder.predict(as_points(X)) + model.mean
 
     def _options(self):

@@ -58,7 +58,7 @@ class KernelOperator(LinearOperator):
         return product if self._diagonal else product - W.astype(self.dtype, copy=False)
 
     def _rmatmat(self, W):
-        return self._kernel.apply_transposed(as_weights(W, self.dtype))
+        return self._matmat(W) if self._symmetric else self._kernel.apply_transposed(as_weights(W, self.dtype))
 
     def _matvec(self, w):
         return self._matmat(np.reshape(w, (-1, 1)))

@@ -8,14 +8,14 @@ namespace fd {
 SolverPlan plan_solver(std::size_t modes, std::size_t rows, std::size_t bytes_per_value, std::size_t wished_block,
                        std::size_t wished_basis) {
   SolverPlan plan;
-  // Never below 4: a single vector misses members of degenerate doublets while it reports convergence. Where tiles can be kept a pass is as
-  // cheap as what is done with its columns, and fewer columns do.
-  constexpr std::size_t few_modes = 24, kept_rows = 32768;
-  plan.block = wished_block > 0                          ? std::max<std::size_t>(4, wished_block)
-               : modes <= few_modes && rows <= kept_rows ? 8
-               : modes <= few_modes                      ? 16
-               : modes <= 96                             ? 32
-                                                         : 64;
+  // Never below 4: a single vector misses members of degenerate doublets while it reports convergence. With few rows a pass is as cheap as
+  // what is done with its columns, and fewer columns do.
+  constexpr std::size_t few_modes = 24, few_rows = 2048;
+  plan.block = wished_block > 0                         ? std::max<std::size_t>(4, wished_block)
+               : modes <= few_modes && rows <= few_rows ? 8
+               : modes <= few_modes                     ? 16
+               : modes <= 96                            ? 32
+                                                        : 64;
   // What a restart drops may be the only trace of a mode: a few thousand rows have room for a chain that seldom needs one.
   const std::size_t room_for_all = rows <= 4096 ? std::min<std::size_t>(rows, 256) : 0;
   const std::size_t least = std::max(modes + 3 * plan.block, room_for_all);

@@ -80,6 +80,8 @@ def test_inverse_transform_gives_the_table_back(points):
     assert back.shape == points.shape
     # circles are linear in the modes of a torus up to the sampling: most of the variance is there
     assert ((back - points) ** 2).sum() <= 0.1 * ((points - points.mean(0)) ** 2).sum()
+    assert not np.array_equal(model.inverse_transform(model.embedding_, ridge=100.0), back)
+    np.testing.assert_array_equal(model.inverse_transform(model.embedding_), back)  # a penalty is that of its call
 
 
 def test_attributes_of_the_choice(points):

@@ -48,6 +48,7 @@ def test_linear_operators(points):
     np.testing.assert_allclose(across.H @ w[:, 0], dense.T @ w[:, 0], atol=1e-12)
     hollow = KernelOperator(points, beta=0.7, diagonal=False, precision="fp64")
     np.testing.assert_allclose(hollow @ w, dense_kernel(points, 0.7) @ w - w, atol=1e-12)
+    np.testing.assert_allclose(hollow.rmatmat(w), dense_kernel(points, 0.7) @ w - w, atol=1e-12)
     with pytest.raises(ValueError, match="diagonal"):
         KernelOperator(points, other, beta=0.7, diagonal=False)
     within = KernelOperator(points, beta=0.7)

@@ -69,7 +69,8 @@ TEST_F(LabelsTest, TargetsAreNumbersEvenWhereTheyAreFewWholeOnes) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), Failure::input);
-    for (const char* word : {"targets.csv, b", "high", "row 2"}) EXPECT_NE(std::string(error.what()).find(word), std::string::npos) << word;
+    for (const char* word : {"targets.csv, b", "high", "row 2"})
+      EXPECT_NE(std::string(error.what()).find(word), std::string::npos) << word;
   }
 }
 
