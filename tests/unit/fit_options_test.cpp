@@ -133,7 +133,7 @@ TEST(CheckedOptions, WishesThatAreNotTakenAtTheirWordAreNamed) {
   EXPECT_EQ(lines(4, 17), Lines{});
   EXPECT_EQ(lines(3, 0), Lines{"`block = 3` is taken as 4: narrower blocks can miss repeated eigenvalues"});
   EXPECT_EQ(lines(4, 16), Lines{"`basis = 16` is too small for 5 modes and blocks of 4: at least 17 vectors are kept"});
-  EXPECT_EQ(lines(0, 5), Lines{"`basis = 5` is too small for 5 modes and blocks of 8: at least 29 vectors are kept"});
+  EXPECT_EQ(lines(0, 5), Lines{"`basis = 5` is too small for 5 modes and blocks of 16: at least 53 vectors are kept"});
   EXPECT_EQ(lines(0, 5, 20), Lines{"`basis = 5` is too small for 5 modes and blocks of 8: at least 20 vectors are kept"});
   // a few thousand rows have room for more
   EXPECT_EQ(lines(4, 17, 1000), Lines{"`basis = 17` is too small for 5 modes and blocks of 4: at least 256 vectors are kept"});
