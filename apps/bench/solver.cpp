@@ -82,7 +82,7 @@ class Bench {
         backend_(make_backend({"cpu", "", checked_threads(wish.threads)})),
         space_(*backend_, precision_from_name(wish.precision), comm_),
         watch_(&stopper_),
-        context_{*backend_, comm_, source, summary_, options_, {}, watch_} {
+        context_{*backend_, comm_, source, summary_, options_, {}, watch_, journal_} {
     if (case_.modes == 0 || case_.modes >= summary_.rows)
       throw Error(Failure::misuse,
                   fmt::format("-k {}: {} rows have 1 to {} nontrivial modes", case_.modes, summary_.rows, summary_.rows - 1),
@@ -106,7 +106,7 @@ class Bench {
     }
     Json row = new_row("block Lanczos", start.values_only ? start.name + ", values" : start.name);
     Probe probe;
-    Solution solution;
+    std::shared_ptr<Solution> solution;
     std::size_t before = 0;
     row["seconds"] = seconds_of([&] {
       if (smaller) rung.start_from(*smaller);
@@ -124,8 +124,8 @@ class Bench {
       if (known_bias_ > 0) note_figure(row, "value_error", std::abs(probe.v_bias / known_bias_ - 1));
       return row;
     }
-    Spectrum& found = solution.spectrum;
-    known_bias_ = solution.probe.v_bias;
+    Spectrum& found = solution->spectrum;
+    known_bias_ = solution->probe.v_bias;
     row["passes"] = found.passes;
     row["columns"] = found.columns;
     row["converged"] = found.outcome == SolverOutcome::converged;
@@ -231,6 +231,7 @@ class Bench {
   Options options_;
   InterruptObserver stopper_;
   ProgressWatch watch_;
+  Journal journal_;
   FitContext context_;
   double known_bias_ = 0;  // median of -log(lambda), from the last solve to a residual
 };

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <flashdiffusion/checkpoint.hpp>
 #include <flashdiffusion/fit.hpp>
 
 #include "cli/fit_arguments.hpp"
@@ -31,8 +32,9 @@ struct Arguments {
   FitArguments fit;
   ReadArguments read;
   std::vector<std::string> points;
-  std::string output, coordinates, report, log;
-  bool json = false, json_progress = false, quiet = false;
+  std::string output, coordinates, report, log, checkpoint;
+  double checkpoint_every = -1;
+  bool no_checkpoint = false, json = false, json_progress = false, quiet = false;
 };
 
 constexpr const char* footer =
@@ -71,10 +73,42 @@ void check_model_name(const std::string& output) {
 void check_distinct(const Arguments& arguments, const char* option, const std::string& path) {
   refuse_overwriting(path, arguments.points);
   const auto whole = [](const std::string& name) { return std::filesystem::absolute(name).lexically_normal(); };
-  for (const std::string* other : {&arguments.output, &arguments.coordinates, &arguments.report, &arguments.log})
+  for (const std::string* other :
+       {&arguments.output, &arguments.coordinates, &arguments.report, &arguments.log, &arguments.checkpoint})
     if (other != &path && !other->empty() && whole(*other) == whole(path))
       throw Error(Failure::misuse, fmt::format("{} {} is another result's file too", option, path), "name another file");
 }
+
+// Where a fit keeps what it has found so far: where that was asked for, where an earlier one left something, and beside the model where the fit
+// will take long.
+class KeptState {
+ public:
+  KeptState(const Arguments& arguments, Options& options) {
+    if (arguments.no_checkpoint) {
+      if (!arguments.checkpoint.empty())
+        throw Error(Failure::misuse, "--checkpoint and --no-checkpoint contradict each other", "give one of them");
+      return;
+    }
+    constexpr double long_seconds = 600;
+    const bool asked = !arguments.checkpoint.empty();
+    const std::string path = asked ? arguments.checkpoint : arguments.output + ".checkpoint";
+    if (asked) {
+      check_distinct(arguments, "--checkpoint", arguments.checkpoint);
+      AtomicFile check(path);
+    }
+    const bool there = std::filesystem::exists(path);
+    file_ = std::make_unique<CheckpointFile>(path);
+    options.checkpoint = file_.get();
+    options.checkpoint_from = asked || there ? 0 : long_seconds;
+    options.checkpoint_every = arguments.checkpoint_every;
+  }
+
+  // What an interrupted fit leaves behind, for a sentence; empty: nothing.
+  std::string left() const { return file_ && std::filesystem::exists(file_->name()) ? file_->name() : std::string(); }
+
+ private:
+  std::unique_ptr<CheckpointFile> file_;
+};
 
 int run(const Arguments& arguments, const std::vector<std::string>& command) {
   const auto start = std::chrono::steady_clock::now();
@@ -109,7 +143,16 @@ int run(const Arguments& arguments, const std::vector<std::string>& command) {
   for (const std::string& note : notes) display.note(note);
   for (const std::string& note : arguments.fit.without_effect()) display.note(note);
   options.observer = &display;
-  Model model = fit_named(*source, arguments.points, options);
+  const KeptState kept(arguments, options);
+  Model model = [&] {
+    try {
+      return fit_named(*source, arguments.points, options);
+    } catch (const Error& error) {
+      if (error.kind() != Failure::interrupted || kept.left().empty()) throw;
+      throw Error(Failure::interrupted, fmt::format("interrupted; {} holds what was found so far", kept.left()),
+                  "the same command goes on from there");
+    }
+  }();
   source.reset();
   display.clear();
   throw_if_interrupted();
@@ -152,6 +195,17 @@ Action declare_fit(CLI::App& app, const std::vector<std::string>& command) {
   app.add_option("--report", arguments->report, "a page that shows what was found, as report makes it")
       ->type_name("FILE")
       ->group("Output");
+  app.add_option(
+         "--checkpoint", arguments->checkpoint,
+         "keep here what was found so far: the same command, given again after an interruption, goes on from there. Default: "
+         "MODEL.checkpoint, for fits of more than ten minutes")
+      ->type_name("FILE")
+      ->group("Output");
+  app.add_option("--checkpoint-every", arguments->checkpoint_every, "seconds between two writings; default: a few minutes")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("SECONDS")
+      ->group("Output");
+  app.add_flag("--no-checkpoint", arguments->no_checkpoint, "keep nothing, and look for nothing that was kept")->group("Output");
   app.add_flag("--json", arguments->json, "one JSON document on standard output")->group("Output");
   app.add_flag("--json-progress", arguments->json_progress, "progress and notes as JSON, an object a line, on standard error")
       ->group("Output");

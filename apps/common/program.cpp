@@ -112,7 +112,7 @@ int run_program(const Program& program, int argc, char** argv) {
   try {
     return run(program, argc, argv);
   } catch (const Error& error) {
-    if (error.kind() == Failure::interrupted) complain("interrupted; nothing was written");
+    if (error.kind() == Failure::interrupted && error.hint().empty()) complain("interrupted; nothing was written");
     else complain(error.what(), error.hint());
     return exit_status(error.kind());
   } catch (const ClosedPipe&) {

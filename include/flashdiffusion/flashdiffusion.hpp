@@ -1,6 +1,7 @@
 // FlashDiffusion: exact dense diffusion maps without the N × N kernel. This header is all a user includes.
 #pragma once
 
+#include <flashdiffusion/checkpoint.hpp>
 #include <flashdiffusion/decode.hpp>
 #include <flashdiffusion/error.hpp>
 #include <flashdiffusion/estimate.hpp>

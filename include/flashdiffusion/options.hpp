@@ -39,6 +39,8 @@ class Observer {
   virtual bool stop() { return false; }
 };
 
+class Checkpoint;
+
 struct Options {
   std::size_t modes = 16;      // nontrivial eigenpairs, fewer than rows; of fewer than 17 rows the default takes all there are
   double alpha = 0.5;          // density normalisation, in [0, 1]
@@ -70,6 +72,10 @@ struct Options {
   std::uint64_t seed = 42;
   bool keep_points = true;  // the model carries its points (transform needs them)
   Observer* observer = nullptr;
+  // Where the fit keeps what it has found so far (checkpoint.hpp); null: nowhere. Used where the forecast is at least `checkpoint_from` seconds,
+  // and within a solve written every `checkpoint_every` seconds; below zero: every few minutes, as long as that costs little.
+  Checkpoint* checkpoint = nullptr;
+  double checkpoint_from = 0, checkpoint_every = -1;
 };
 
 }  // namespace fd

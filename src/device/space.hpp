@@ -1,8 +1,11 @@
 // The solver's only linear algebra: a back-end's tall-block verbs, with inner products summed over all ranks.
 #pragma once
 
+#include <algorithm>
 #include <memory>
+#include <vector>
 
+#include "base/archive.hpp"
 #include "device/backend.hpp"
 #include "device/comm.hpp"
 
@@ -24,6 +27,32 @@ class Space {
   void combine(Columns a, const Eigen::MatrixXd& s, Columns y, bool accumulate = false) { backend_.combine(a, s, y, accumulate); }
   void randomize(Columns a, std::uint64_t seed, std::uint64_t stream) {
     backend_.randomize(a, seed + static_cast<std::uint64_t>(comm_.rank()) * 0x9E3779B97F4A7C15u, stream);
+  }
+
+  // Columns as they are, rows in the panel's own order, some at a time.
+  void archive(Archive& archive, Columns a) {
+    constexpr std::size_t some = 8;
+    std::vector<double> host;
+    std::vector<float> narrow;
+    for (std::size_t first = 0; first < a.count; first += some) {
+      const Columns part = a.part(first, std::min(some, a.count - first));
+      host.resize(part.rows() * part.count);
+      if (!archive.reading()) backend_.download(nullptr, part, host.data());
+      if (traits(precision_).wide_panels) archive.bytes(host.data(), host.size() * sizeof(double));
+      else {
+        narrow.assign(host.begin(), host.end());
+        archive.bytes(narrow.data(), narrow.size() * sizeof(float));
+        host.assign(narrow.begin(), narrow.end());
+      }
+      if (archive.reading()) backend_.upload(nullptr, host.data(), part);
+    }
+  }
+  // A whole panel with its shape; null stays null.
+  void archive(Archive& archive, std::unique_ptr<Panel>& a) {
+    std::size_t rows = a ? a->rows() : 0, columns = a ? a->columns() : 0;
+    archive(rows, columns);
+    if (archive.reading()) a = columns > 0 ? panel(rows, columns) : nullptr;
+    if (a) this->archive(archive, Columns(*a));
   }
 
  private:

@@ -105,10 +105,10 @@ class Search {
       verdict += fmt::format(" (smaller samples disagree on how it grows with n: exponent {:.2f}, so all rows were searched)",
                              fit_exponent(optima_).value);
     const bool accepted = step.kind == Step::Kind::accept;
-    Solution solution = search.take_solution();
+    std::shared_ptr<Solution> solution = search.take_solution();
     const double everybody =
         0.9 * static_cast<double>(current_->size());  // are neighbours of each other: the kernel is next to flat
-    if (std::isfinite(search.beta_of_all()) && !current_->sets_rows_aside() && solution.probe.n_eff > everybody)
+    if (std::isfinite(search.beta_of_all()) && !current_->sets_rows_aside() && solution->probe.n_eff > everybody)
       verdict += fmt::format(
           "; leaving out the sparsest {:g} in 100 rows did not help: if there are more stray rows, give their share (`trim`)",
           100 * most_aside);
@@ -117,7 +117,7 @@ class Search {
     return pack(step.beta, std::move(solution), verdict, accepted && step.boundary != "edge");
   }
 
-  FinalSolution pack(double beta, Solution solution, std::string verdict, bool admissible) {
+  FinalSolution pack(double beta, std::shared_ptr<Solution> solution, std::string verdict, bool admissible) {
     FinalSolution final;
     final.beta = beta;
     final.solution = std::move(solution);
@@ -129,7 +129,7 @@ class Search {
     final.passes = passes_ + final.rung->passes();
     final.columns = columns_ + final.rung->columns();
     final.sweep = std::move(sweep_);
-    if (final.solution.probe.aside > 0) final.gain = gain_;
+    if (final.solution->probe.aside > 0) final.gain = gain_;
     final.components = context_.potential.components;
     return final;
   }
@@ -152,7 +152,7 @@ FinalSolution solve_at(FitContext& context, double beta) {
   final.beta = beta;
   final.rung = std::make_unique<RungSolver>(context, std::vector<std::size_t>{}, context.options.precision.back());
   final.solution = final.rung->solve(beta);
-  final.sweep = {final.solution.probe};
+  final.sweep = {final.solution->probe};
   final.passes = final.full_passes = final.rung->passes();
   final.columns = final.rung->columns();
   return final;

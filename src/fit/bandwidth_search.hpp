@@ -20,7 +20,7 @@ struct AsideGain {
 
 struct FinalSolution {
   double beta = 0;
-  Solution solution;
+  std::shared_ptr<Solution> solution;
   std::unique_ptr<RungSolver> rung;  // at the full N
   std::vector<Probe> sweep;          // every probe of every rung, the final one last
   std::string verdict;               // what made the bandwidth, for a human; empty when it was given

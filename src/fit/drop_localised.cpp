@@ -34,19 +34,19 @@ void choose(Backend& backend, const RungSolver& rung, Solution& solution, const 
 
 LeftOut drop_localised(FitContext& context, Options& options, FinalSolution& final) {
   const std::size_t wanted = options.modes, most = std::min(solved_modes(options), final.rung->size() - 1);
-  Solution& solution = final.solution;
-  const auto localised = [&](std::size_t j) { return solution.support[j] < localised_below(final.rung->size()); };
+  std::shared_ptr<Solution>& solution = final.solution;
+  const auto localised = [&](std::size_t j) { return solution->support[j] < localised_below(final.rung->size()); };
   const auto count = [&] {
     std::size_t n = 0;
-    for (std::size_t j = 0; j < solution.support.size(); ++j) n += localised(j) ? 1 : 0;
+    for (std::size_t j = 0; j < solution->support.size(); ++j) n += localised(j) ? 1 : 0;
     return n;
   };
   // each solve starts from the one before; what it finds beyond may be localised too
-  while (solution.support.size() - count() < wanted && options.modes < most) {
+  while (solution->support.size() - count() < wanted && options.modes < most) {
     options.modes = std::min(most, std::max(options.modes + 2, wanted + 2 * count() + 2));
     const std::size_t passes = final.rung->passes(), columns = final.rung->columns();
     solution = final.rung->solve(final.beta);
-    final.sweep.push_back(solution.probe);
+    final.sweep.push_back(solution->probe);
     final.passes += final.rung->passes() - passes;
     final.full_passes += final.rung->passes() - passes;
     final.columns += final.rung->columns() - columns;
@@ -55,15 +55,15 @@ LeftOut drop_localised(FitContext& context, Options& options, FinalSolution& fin
 
   std::vector<std::size_t> chosen;
   std::vector<std::string> left_out;
-  for (std::size_t j = 0; j < solution.support.size() && chosen.size() < wanted; ++j) {
-    if (localised(j)) left_out.push_back(fmt::format("{:.4g}", solution.spectrum.values[j]));
+  for (std::size_t j = 0; j < solution->support.size() && chosen.size() < wanted; ++j) {
+    if (localised(j)) left_out.push_back(fmt::format("{:.4g}", solution->spectrum.values[j]));
     else chosen.push_back(j);
   }
-  if (left_out.empty() && chosen.size() == solution.spectrum.values.size()) return {};
+  if (left_out.empty() && chosen.size() == solution->spectrum.values.size()) return {};
   const std::size_t found = chosen.size();
   if (found == 0)  // the leading ones, then
-    for (std::size_t j = 0; j < std::min(wanted, solution.support.size()); ++j) chosen.push_back(j);
-  choose(context.backend, *final.rung, solution, chosen);
+    for (std::size_t j = 0; j < std::min(wanted, solution->support.size()); ++j) chosen.push_back(j);
+  choose(context.backend, *final.rung, *solution, chosen);
   if (found == 0)
     return {fmt::format("all {} that were solved for live on a few rows: the leading ones were kept; use a smaller `beta`",
                         counted(left_out.size(), "mode")),

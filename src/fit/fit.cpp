@@ -17,7 +17,9 @@
 #include "fit/checksummed_source.hpp"
 #include "fit/drop_localised.hpp"
 #include "fit/exact_rank.hpp"
+#include "fit/fit_identity.hpp"
 #include "fit/forecast.hpp"
+#include "fit/journal.hpp"
 #include "fit/kept_points.hpp"
 #include "fit/least_time.hpp"
 #include "fit/outcome.hpp"
@@ -63,7 +65,8 @@ void announce(const Forecast& forecast, ProgressWatch& watch) {
   watch.note(line);
 }
 
-Model fit_all_rows(PointSource& source, const Options& wishes) {
+// `whole`: the points that `source` has rows of.
+Model fit_all_rows(PointSource& source, ChecksummedSource& whole, const Options& wishes) {
   const auto started = std::chrono::steady_clock::now();
   Options options = wishes;
   ProgressWatch watch(options.observer);
@@ -85,7 +88,12 @@ Model fit_all_rows(PointSource& source, const Options& wishes) {
   PotentialRules potential;
   potential.modes = options.modes;
   potential.components = options.components.value_or(1);
-  FitContext context{*backend, single_process, source, summary, options, potential, watch};
+  const bool keeps = options.checkpoint_from <= 0 || (expected && expected->seconds >= options.checkpoint_from);
+  Journal journal(keeps ? options.checkpoint : nullptr,
+                  options.checkpoint != nullptr ? fit_identity(options, whole.rows(), whole.dimension(), whole.checksum())
+                                                : Journal::Identity(),
+                  options.checkpoint_every, [&](const std::string& line) { watch.note(line); });
+  FitContext context{*backend, single_process, source, summary, options, potential, watch, journal};
 
   Model model;
   model.alpha = options.alpha;
@@ -104,10 +112,10 @@ Model fit_all_rows(PointSource& source, const Options& wishes) {
   model.passes = final.passes;
   model.full_passes = final.full_passes;
   model.columns = final.columns;
-  const std::string localised = assemble(model, final.solution, *backend, final.rung->points());
-  const SolverOutcome outcome = final.solution.spectrum.outcome;
+  const std::string localised = assemble(model, *final.solution, *backend, final.rung->points());
+  const SolverOutcome outcome = final.solution->spectrum.outcome;
   const std::string pieces =
-      options.beta ? describe_ones(model) : describe_separation(model, final.solution.support, final.components);
+      options.beta ? describe_ones(model) : describe_separation(model, final.solution->support, final.components);
   for (const std::string& part : {final.verdict, describe_residuals(model, options, outcome), describe_small(model, options),
                                   describe_aside(model, final.gain), localised, dropped.text, pieces,
                                   describe_dwarfing(summary, !options.beta, model.aside)})
@@ -120,7 +128,8 @@ Model fit_all_rows(PointSource& source, const Options& wishes) {
     model.points = kept_points(source, summary.mean, model.beta, traits(model.precision).wide_panels);
   if (aside) place_aside(model, source, options);
   if (!options.keep_points) model.points = Table();
-  model.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+  journal.remove();
+  model.seconds = journal.seconds_before() + std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   model.peak_rss_bytes = peak_resident_bytes();
   if (expected) {
     model.forecast_seconds = expected->seconds;
@@ -130,7 +139,7 @@ Model fit_all_rows(PointSource& source, const Options& wishes) {
   return model;
 }
 
-Model fit_or_trim(PointSource& source, const Options& wishes) {
+Model fit_or_trim(ChecksummedSource& source, const Options& wishes) {
   const Options options = checked_options(wishes, source.rows());
   require_memory(source.rows(), source.dimension(), options);
   const auto started = std::chrono::steady_clock::now();
@@ -139,7 +148,7 @@ Model fit_or_trim(PointSource& source, const Options& wishes) {
     watch.note(
         fmt::format("{} modes: {} rows have no more", options.modes, source.rows() - trimmed_rows(options.trim, source.rows())));
   for (const std::string& line : taken_otherwise(options, source.rows())) watch.note(line);
-  if (trimmed_rows(options.trim, source.rows()) == 0) return fit_all_rows(source, options);
+  if (trimmed_rows(options.trim, source.rows()) == 0) return fit_all_rows(source, source, options);
   watch.stage("trim", source.rows(), 0, 0);
   const std::vector<std::size_t> left_out = rows_to_trim(source, options, watch);
   SomeRows kept(source, other_rows(source.rows(), left_out));
@@ -147,7 +156,7 @@ Model fit_or_trim(PointSource& source, const Options& wishes) {
   with_points.keep_points = true;
   with_points.trim = 0;
   with_points = checked_options(with_points, kept.rows());
-  Model model = fit_all_rows(kept, with_points);
+  Model model = fit_all_rows(kept, source, with_points);
   place_rows(model, source, left_out, options);
   model.names = source.row_names();
   model.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();

@@ -10,7 +10,7 @@
 // Does not know: other rungs.
 #pragma once
 
-#include <optional>
+#include <memory>
 #include <vector>
 
 #include "fit/rung_solver.hpp"
@@ -37,10 +37,10 @@ class RungSearch {
   // many as may be.
   bool holds(double beta, double most_return);
 
-  Solution take_solution() { return std::move(*solution_); }  // of the last rung's last solve
-  double beta_of_all() const { return beta_of_all_; }         // with no row set aside; NaN where that was not searched
-  double most_return() const { return most_return_; }         // above which rows are set aside at the answer
-  double dimension() const { return dimension_; }             // d_hat of the last probe that was resolved; NaN: none
+  std::shared_ptr<Solution> take_solution() { return std::move(solution_); }  // of the last rung's last solve
+  double beta_of_all() const { return beta_of_all_; }  // with no row set aside; NaN where that was not searched
+  double most_return() const { return most_return_; }  // above which rows are set aside at the answer
+  double dimension() const { return dimension_; }      // d_hat of the last probe that was resolved; NaN: none
   const FlowRules& rules() const { return rules_; }
 
  private:
@@ -69,7 +69,7 @@ class RungSearch {
     Found found;
     Observed history;
     FlowRules rules;
-    std::optional<Solution> solution;
+    std::shared_ptr<Solution> solution;
     RowTreatment treatment;
     std::size_t sweep_end;
   };
@@ -83,7 +83,7 @@ class RungSearch {
   bool last_;
   std::size_t phase_;  // where in the sweep the probes under the rule in force begin
   Observed history_;
-  std::optional<Solution> solution_;
+  std::shared_ptr<Solution> solution_;
   double most_return_ = 1;
   double beta_of_all_ = std::numeric_limits<double>::quiet_NaN(), dimension_ = std::numeric_limits<double>::quiet_NaN();
 };

@@ -44,12 +44,10 @@ constexpr double carried_tolerance = 1e-3;  // an extension to other rows is no 
 
 }  // namespace
 
-struct RungSolver::Solved {
-  std::unique_ptr<DiffusionOperator> m;
-  Spectrum spectrum;
-  Probe probe;
-  std::vector<double> support;
-};
+static void archive(Archive& archive, Probe& p) {
+  archive(p.n, p.precision, p.beta, p.s_off, p.s_off_2beta, p.n_eff, p.d_hat, p.perron_gap, p.v_bias, p.v_stat, p.v_mach, p.v,
+          p.localised, p.aside, p.passes, p.seconds, p.outcome, p.eigenvalues);
+}
 
 RungSolver::RungSolver(FitContext& context, std::vector<std::size_t> rows, Precision precision)
     : context_(context),
@@ -74,32 +72,32 @@ std::vector<double> RungSolver::supports(Panel& vectors, std::size_t modes) {
 // Near settled modes a probe needs the wanted ones and a few beside them.
 Columns RungSolver::start(Purpose purpose) const {
   const std::size_t modes = context_.options.modes;
-  if (purpose == Purpose::probe && settled_.psi)
-    return {*settled_.psi, 0, std::min(settled_.psi->columns(), modes + carried_beyond(modes, 3))};
-  return latest_modes_.psi ? Columns(*latest_modes_.psi) : Columns();
+  if (purpose == Purpose::probe && state_.settled.psi)
+    return {*state_.settled.psi, 0, std::min(state_.settled.psi->columns(), modes + carried_beyond(modes, 3))};
+  return state_.modes.psi ? Columns(*state_.modes.psi) : Columns();
 }
 
-RungSolver::Solved RungSolver::run(double beta, Purpose purpose) {
-  const auto started = std::chrono::steady_clock::now();
+std::shared_ptr<Solution> RungSolver::run(double beta, Purpose purpose) {
+  static constexpr const char* names[] = {"probe", "settle", "solve"};
+  auto solution = std::make_shared<Solution>();
+  context_.journal.step(
+      fmt::format("{} of {} rows in {} at beta {}", names[static_cast<int>(purpose)], size(), traits(precision()).name, beta),
+      *this, [&] { make(beta, purpose, *solution); },
+      [&](Archive& archive) {
+        Spectrum& spectrum = solution->spectrum;
+        archive(solution->probe, spectrum.values, spectrum.residuals, spectrum.outcome, spectrum.latest, spectrum.passes,
+                spectrum.columns, solution->perron_residual, solution->support);
+        if (purpose != Purpose::solve) return;
+        context_.journal.hold<Solution>(solution, [this](Archive& large, Solution& held) {
+          large(held.q, held.d, held.stays);
+          space_.archive(large, held.spectrum.vectors);
+        });
+      });
+  return solution;
+}
+
+SolverOptions RungSolver::solver_options(Purpose purpose) const {
   const Options& options = context_.options;
-  const bool values_only = purpose == Purpose::probe, solves = purpose == Purpose::solve;
-  const double pairs = 0.5 * static_cast<double>(size()) * static_cast<double>(size());
-  ProgressWatch& watch = context_.watch;
-  watch.stage(solves ? "solve" : "probe", size(), beta, options.modes);
-  watch.expect(pairs);
-
-  Solved solved;
-  const RowRule rule{treatment_.most_return, most_rows_aside(), treatment_.kept.empty() ? nullptr : &treatment_.kept, !solves};
-  solved.m = std::make_unique<DiffusionOperator>(space_, *points_, beta, options.alpha, &watch, start(purpose), rule);
-  DiffusionOperator& m = *solved.m;
-  latest_ = {beta, {}, {}, m.sparse() ? std::vector<double>() : m.degree(), m.return_probability()};
-  if (m.sparse()) {
-    solved.spectrum.outcome = SolverOutcome::ceiling;
-    solved.probe = record(m, beta, started);
-    solved.probe.outcome = "sparse";
-    return solved;
-  }
-
   const bool wide = traits(precision()).wide_panels;
   const SolverPlan plan = plan_solver(options.modes, size(), wide ? 8 : 4, options.block, options.basis);
   SolverOptions solver;
@@ -110,29 +108,65 @@ RungSolver::Solved RungSolver::run(double beta, Purpose purpose) {
   solver.most_passes = options.max_passes > 0 ? options.max_passes : 50 + 4 * options.modes;
   solver.tolerance = purpose == Purpose::settle ? carried_tolerance : options.tolerance;
   solver.floor = (wide ? 1e-15 : 3e-7);  // of fp64 and fp32 sums; the kernel of tf32 and bf16 is less precise but always the same
-  solver.values_only = values_only;
-  solver.latest = latest_share_;
+  solver.values_only = purpose == Purpose::probe;
+  solver.latest = state_.share;
   solver.seed = options.seed;
-  if (!solves) {
+  if (purpose != Purpose::solve) {
     solver.ceiling = 1 - wall_gap(precision(), context_.potential);
     solver.ceiling_index = context_.most_components() - 1;
   }
-  solver.progress = [&](const SolverState& state) { watch.now().converged = state.converged; };
+  solver.progress = [&watch = context_.watch](const SolverState& state) { watch.now().converged = state.converged; };
+  solver.keeper = context_.journal.keeper();
+  return solver;
+}
 
-  if (solves) m.measure_perron();
+Spectrum RungSolver::spectrum_of(DiffusionOperator& m, const SolverOptions& solver, Archive* unfinished) {
+  context_.journal.set_solve_prefix([&m](Archive& archive) { m.archive(archive); });
+  Spectrum spectrum = unfinished != nullptr ? resume_block_lanczos(space_, m, solver, m.perron().panel, *unfinished)
+                                            : block_lanczos(space_, m, solver, m.perron().panel, m.start(), m.start_image());
+  context_.journal.set_solve_prefix({});
+  m.forget_start();
+  return spectrum;
+}
+
+void RungSolver::make(double beta, Purpose purpose, Solution& solution) {
+  const auto started = std::chrono::steady_clock::now();
+  const Options& options = context_.options;
+  const bool solves = purpose == Purpose::solve;
+  ProgressWatch& watch = context_.watch;
+  watch.stage(solves ? "solve" : "probe", size(), beta, options.modes);
+  watch.expect(0.5 * static_cast<double>(size()) * static_cast<double>(size()));
+
+  const std::vector<char>& kept = state_.treatment.kept;
+  const RowRule rule{state_.treatment.most_return, most_rows_aside(), kept.empty() ? nullptr : &kept, !solves};
+  const std::unique_ptr<ArchiveReader> unfinished = context_.journal.unfinished_solve();
+  const auto operator_m =
+      unfinished ? std::make_unique<DiffusionOperator>(space_, *points_, beta, &watch, *unfinished)
+                 : std::make_unique<DiffusionOperator>(space_, *points_, beta, options.alpha, &watch, start(purpose), rule);
+  DiffusionOperator& m = *operator_m;
+  if (m.sparse()) {
+    state_.latest = {beta, {}, {}, {}, m.return_probability()};
+    solution.spectrum.outcome = SolverOutcome::ceiling;
+    solution.probe = record(m, beta, started);
+    solution.probe.outcome = "sparse";
+    return;
+  }
+
+  const SolverOptions solver = solver_options(purpose);
+  if (solves && !unfinished) m.measure_perron();
   // However many groups are admitted, one row by itself closes the gap past them.
   std::vector<double> alone = solves ? std::vector<double>() : rows_by_themselves(m, options);
   const std::size_t admitted = context_.admits_groups() ? 0 : solver.ceiling_index;
+  Spectrum& spectrum = solution.spectrum;
   if (admitted < alone.size() && alone[admitted] > solver.ceiling) {
     alone.resize(admitted + 1);
-    solved.spectrum.values = std::move(alone);
-    solved.spectrum.outcome = SolverOutcome::ceiling;
-  } else solved.spectrum = block_lanczos(space_, m, solver, m.perron().panel, m.start(), m.start_image());
-  m.forget_start();
-  if (solved.spectrum.outcome == SolverOutcome::not_finite) throw not_finite(beta);
-  if (solves && !std::isfinite(m.perron_residual())) throw not_finite(beta);  // asked before the passes are counted
-  Spectrum& spectrum = solved.spectrum;
-  if (std::isfinite(spectrum.latest)) latest_share_ = spectrum.latest;
+    spectrum.values = std::move(alone);
+    spectrum.outcome = SolverOutcome::ceiling;
+  } else spectrum = spectrum_of(m, solver, unfinished.get());
+  if (spectrum.outcome == SolverOutcome::not_finite) throw not_finite(beta);
+  if (solves) solution.perron_residual = m.perron_residual();  // asked before the passes are counted
+  if (!std::isfinite(solution.perron_residual)) throw not_finite(beta);
+  if (std::isfinite(spectrum.latest)) state_.share = spectrum.latest;
 
   // psi = d^-1/2 v, up to scale, for the next start
   std::vector<double> host(size());
@@ -140,23 +174,52 @@ RungSolver::Solved RungSolver::run(double beta, Purpose purpose) {
   auto inverse_root = space_.panel(size(), 1);
   context_.backend.upload(points_.get(), host.data(), *inverse_root);
   if (spectrum.outcome != SolverOutcome::ceiling) {
-    latest_modes_ = {space_.panel(size(), spectrum.vectors->columns()), space_.panel(size(), 1), beta};
-    context_.backend.scale_rows(*inverse_root, *spectrum.vectors, *latest_modes_.psi);
+    state_.modes = {space_.panel(size(), spectrum.vectors->columns()), space_.panel(size(), 1), beta};
+    context_.backend.scale_rows(*inverse_root, *spectrum.vectors, *state_.modes.psi);
     for (std::size_t i = 0; i < size(); ++i) host[i] = m.degree()[i] > 0 ? std::pow(m.mass()[i], -options.alpha) : 0;
-    context_.backend.upload(points_.get(), host.data(), *latest_modes_.weight);
+    context_.backend.upload(points_.get(), host.data(), *state_.modes.weight);
   }
 
-  Probe& probe = solved.probe = record(m, beta, started);
+  Probe& probe = solution.probe = record(m, beta, started);
   probe.eigenvalues = spectrum.values;
   if (spectrum.outcome == SolverOutcome::exhausted) probe.outcome = "not converged";
   if (spectrum.outcome == SolverOutcome::ceiling) probe.outcome = "wall";
   complete(probe, context_.potential);
   if (spectrum.vectors)
-    solved.support = supports(*spectrum.vectors, std::min<std::size_t>(spectrum.values.size(), spectrum.vectors->columns()));
-  probe.localised = localised_elsewhere(solved.support, spectrum.vectors.get());
-  latest_.values = spectrum.values;
-  latest_.support = solved.support;
-  return solved;
+    solution.support = supports(*spectrum.vectors, std::min<std::size_t>(spectrum.values.size(), spectrum.vectors->columns()));
+  probe.localised = localised_elsewhere(solution.support, spectrum.vectors.get());
+  state_.latest = {beta, spectrum.values, solution.support, m.degree(), m.return_probability()};
+  if (purpose == Purpose::settle && spectrum.outcome == SolverOutcome::converged) state_.settled = state_.modes;
+  if (!solves) return;
+  solution.q = m.mass();
+  solution.d = m.degree();
+  solution.stays = m.return_probability();
+}
+
+void RungSolver::archive_small(Archive& archive) {
+  archive(state_.count, state_.extensions, state_.share, state_.latest.beta, state_.latest.values, state_.latest.support,
+          state_.modes.beta, state_.settled.beta);
+  if (!archive.reading()) at_last_step_ = state_;
+}
+
+void RungSolver::archive_modes(Archive& archive, Modes& modes) {
+  for (std::shared_ptr<Panel>* panel : {&modes.psi, &modes.weight}) {
+    std::size_t columns = *panel ? (*panel)->columns() : 0;
+    archive(columns);
+    if (archive.reading()) *panel = columns > 0 ? space_.panel(size(), columns) : nullptr;
+    if (*panel) space_.archive(archive, Columns(**panel));
+  }
+}
+
+void RungSolver::archive_large(Archive& archive) {
+  State& state = archive.reading() ? state_ : at_last_step_;
+  archive(state.latest.degree, state.latest.stays);
+  archive_modes(archive, state.modes);
+  bool same = state.settled.psi == state.modes.psi;
+  archive(same);
+  if (!same) archive_modes(archive, state.settled);
+  else if (archive.reading()) state.settled = {state.modes.psi, state.modes.weight, state.settled.beta};
+  if (archive.reading()) at_last_step_ = state_;
 }
 
 // Localised modes. Where rows are set aside, those of groups that are kept do not count, up to a quarter of the modes: few rows are what such a
@@ -164,7 +227,7 @@ RungSolver::Solved RungSolver::run(double beta, Purpose purpose) {
 std::size_t RungSolver::localised_elsewhere(const std::vector<double>& support, Panel* vectors) {
   const auto localised = [&](double rows) { return rows < localised_below(size()); };
   const auto count = static_cast<std::size_t>(std::count_if(support.begin(), support.end(), localised));
-  if (count == 0 || treatment_.kept.empty() || !sets_rows_aside()) return count;
+  if (count == 0 || state_.treatment.kept.empty() || !sets_rows_aside()) return count;
   const std::size_t modes = support.size();
   std::size_t of_groups = 0;
   std::vector<double> host(size() * modes);
@@ -175,7 +238,7 @@ std::size_t RungSolver::localised_elsewhere(const std::vector<double>& support, 
     for (std::size_t i = 0; i < size(); ++i) {
       const double square = host[i * modes + j] * host[i * modes + j];
       all += square;
-      if (treatment_.kept[i] != 0) kept += square;
+      if (state_.treatment.kept[i] != 0) kept += square;
     }
     if (kept > 0.5 * all) ++of_groups;
   }
@@ -193,34 +256,30 @@ Probe RungSolver::record(const DiffusionOperator& m, double beta, std::chrono::s
   probe.aside = m.aside();
   probe.passes = m.count().passes;
   probe.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
-  count_.passes += m.count().passes;
-  count_.columns += m.count().columns;
+  state_.count.passes += m.count().passes;
+  state_.count.columns += m.count().columns;
   return probe;
 }
 
-Probe RungSolver::probe(double beta) { return run(beta, Purpose::probe).probe; }
+Probe RungSolver::probe(double beta) { return run(beta, Purpose::probe)->probe; }
 
-Probe RungSolver::settle(double beta) {
-  const Solved solved = run(beta, Purpose::settle);
-  if (solved.spectrum.outcome == SolverOutcome::converged) settled_ = latest_modes_;
-  return solved.probe;
-}
+Probe RungSolver::settle(double beta) { return run(beta, Purpose::settle)->probe; }
 
 // The leading modes of the last solve, row by row in the order of the source; where rows were set aside (no weight) by one pass,
 // psi_i = sum_j K_ij w_j psi_j / sum_j K_ij w_j, up to 1 / lambda, which is next to 1 here.
 std::vector<double> RungSolver::extended_modes(std::size_t modes, const std::vector<double>& weight) {
   Backend& backend = context_.backend;
-  const Columns psi{*latest_modes_.psi, 0, modes};
+  const Columns psi{*state_.modes.psi, 0, modes};
   std::vector<double> host(size() * modes);
   backend.download(points_.get(), psi, host.data());
   if (std::find(weight.begin(), weight.end(), 0.0) == weight.end()) return host;
   auto in = space_.panel(size(), modes + 1), out = space_.panel(size(), modes + 1);
-  backend.scale_rows(*latest_modes_.weight, psi, {*in, 0, modes});
-  space_.combine(*latest_modes_.weight, Eigen::MatrixXd::Identity(1, 1), {*in, modes, 1});
+  backend.scale_rows(*state_.modes.weight, psi, {*in, 0, modes});
+  space_.combine(*state_.modes.weight, Eigen::MatrixXd::Identity(1, 1), {*in, modes, 1});
   context_.watch.pass(0.5 * static_cast<double>(size()) * static_cast<double>(size()));
-  backend.xgemm(latest_modes_.beta, *points_, *in, *out, &context_.watch);
-  count_.passes += 1;
-  count_.columns += modes + 1;
+  backend.xgemm(state_.modes.beta, *points_, *in, *out, &context_.watch);
+  state_.count.passes += 1;
+  state_.count.columns += modes + 1;
   std::vector<double> sums(size() * (modes + 1));
   backend.download(points_.get(), *out, sums.data());
   for (std::size_t i = 0; i < size(); ++i) {
@@ -232,32 +291,39 @@ std::vector<double> RungSolver::extended_modes(std::size_t modes, const std::vec
 }
 
 void RungSolver::set_treatment(RowTreatment treatment) {
-  if (treatment.most_return != treatment_.most_return) settled_ = {};  // modes of another walk
-  treatment_ = std::move(treatment);
+  if (treatment.most_return != state_.treatment.most_return) state_.settled = {};  // modes of another walk
+  state_.treatment = std::move(treatment);
 }
 
 void RungSolver::set_aside_above(double most_return) {
-  RowTreatment treatment = treatment_;
+  RowTreatment treatment = state_.treatment;
   treatment.most_return = most_return;
   set_treatment(std::move(treatment));
 }
 
 bool RungSolver::keep_groups() {
-  const bool of_modes = keep_groups_of_modes(next_to_one(latest_.values));
-  return keep_groups_aside() || of_modes;
+  bool any = false;
+  context_.journal.step(
+      fmt::format("groups of {} rows at beta {}", size(), state_.latest.beta), *this,
+      [&] {
+        const bool of_modes = keep_groups_of_modes(next_to_one(state_.latest.values));
+        any = keep_groups_aside() || of_modes;
+      },
+      [&](Archive& archive) { archive(any, state_.treatment.kept); });
+  return any;
 }
 
 bool RungSolver::keep_groups_of_modes(std::size_t modes) {
-  if (modes == 0 || !latest_modes_.psi || latest_modes_.beta != latest_.beta) return false;
-  modes = std::min(modes, latest_modes_.psi->columns());
+  if (modes == 0 || !state_.modes.psi || state_.modes.beta != state_.latest.beta) return false;
+  modes = std::min(modes, state_.modes.psi->columns());
   std::vector<double> weight(size()), mode(size());
-  context_.backend.download(points_.get(), *latest_modes_.weight, weight.data());
+  context_.backend.download(points_.get(), *state_.modes.weight, weight.data());
   const std::vector<double> host = extended_modes(modes, weight);
   // P_ii = w_i^2 / d_i where all rows are in the walk
   const auto stays = [&](std::size_t i) {
-    return latest_.stays.empty() ? weight[i] * weight[i] / latest_.degree[i] : latest_.stays[i];
+    return state_.latest.stays.empty() ? weight[i] * weight[i] / state_.latest.degree[i] : state_.latest.stays[i];
   };
-  treatment_.kept.resize(size(), 0);
+  state_.treatment.kept.resize(size(), 0);
   bool aside = false;
   for (std::size_t j = 0; j < modes; ++j) {
     for (std::size_t i = 0; i < size(); ++i) mode[i] = host[i * modes + j];
@@ -272,7 +338,7 @@ bool RungSolver::keep_groups_of_modes(std::size_t modes) {
     if (members.size() < static_cast<std::size_t>(localised_rows) || 10 * members.size() > size()) continue;
     for (const std::size_t i : members) {
       aside = aside || weight[i] == 0;
-      treatment_.kept[i] = 1;
+      state_.treatment.kept[i] = 1;
     }
   }
   return aside;
@@ -280,13 +346,13 @@ bool RungSolver::keep_groups_of_modes(std::size_t modes) {
 
 bool RungSolver::keep_groups_aside() {
   std::vector<std::size_t> rows;
-  for (std::size_t i = 0; i < latest_.degree.size(); ++i)
-    if (latest_.degree[i] == 0) rows.push_back(i);
+  for (std::size_t i = 0; i < state_.latest.degree.size(); ++i)
+    if (state_.latest.degree[i] == 0) rows.push_back(i);
   constexpr auto least = static_cast<std::size_t>(localised_rows);
-  const std::vector<std::size_t> members = far_groups(context_.backend, *points_, *source_, rows, latest_.beta,
-                                                      latest_.beta / treatment_.dearest, least, &context_.watch);
-  treatment_.kept.resize(size(), 0);
-  for (const std::size_t row : members) treatment_.kept[row] = 1;
+  const std::vector<std::size_t> members = far_groups(context_.backend, *points_, *source_, rows, state_.latest.beta,
+                                                      state_.latest.beta / state_.treatment.dearest, least, &context_.watch);
+  state_.treatment.kept.resize(size(), 0);
+  for (const std::size_t row : members) state_.treatment.kept[row] = 1;
   return !members.empty();
 }
 
@@ -295,23 +361,21 @@ std::size_t RungSolver::most_rows_aside() const {
   return std::min(size() - needed, static_cast<std::size_t>(most_aside * static_cast<double>(size())));
 }
 
-bool RungSolver::settled_near(double beta) const { return settled_.psi && std::abs(std::log(beta / settled_.beta)) < 0.1; }
-
-Solution RungSolver::solve(double beta) {
-  Solved solved = run(beta, Purpose::solve);
-  Solution solution;
-  solution.probe = std::move(solved.probe);
-  solution.spectrum = std::move(solved.spectrum);
-  solution.q = solved.m->mass();
-  solution.d = solved.m->degree();
-  solution.stays = solved.m->return_probability();
-  solution.perron_residual = solved.m->perron_residual();
-  solution.support = std::move(solved.support);
-  return solution;
+bool RungSolver::settled_near(double beta) const {
+  return state_.settled.beta > 0 && std::abs(std::log(beta / state_.settled.beta)) < 0.1;
 }
 
+std::shared_ptr<Solution> RungSolver::solve(double beta) { return run(beta, Purpose::solve); }
+
 void RungSolver::start_from(RungSolver& smaller) {
-  const Modes& known = smaller.settled_.psi ? smaller.settled_ : smaller.latest_modes_;
+  context_.journal.step(
+      fmt::format("extension of {} rows in {} to {} in {}", smaller.size(), traits(smaller.precision()).name, size(),
+                  traits(precision()).name),
+      *this, [&] { extend_from(smaller); }, [&](Archive& archive) { archive(state_.treatment.kept); });
+}
+
+void RungSolver::extend_from(RungSolver& smaller) {
+  const Modes& known = smaller.state_.settled.psi ? smaller.state_.settled : smaller.state_.modes;
   if (!known.weight) return;  // nothing was solved there
   Backend& backend = context_.backend;
   // between fp32 and fp64 the points are loaded anew, and the rows of a panel follow them
@@ -332,10 +396,10 @@ void RungSolver::start_from(RungSolver& smaller) {
   // taken at beta / 2: that is an extension at beta and a step of diffusion after it, which averages out the sample's own noise.
   const double beta = (smaller.size() < size() ? 0.5 : 1) * known.beta;
   // Rows that are kept ride along: a row nearer to them than to the others is one.
-  const std::size_t columns = psi.columns(), kept = smaller.treatment_.kept.empty() ? 0 : 1;
+  const std::size_t columns = psi.columns(), kept = smaller.state_.treatment.kept.empty() ? 0 : 1;
   auto in = space_.panel(smaller.size(), columns + 1 + kept);
   if (kept > 0) {
-    const std::vector<double> flags(smaller.treatment_.kept.begin(), smaller.treatment_.kept.end());
+    const std::vector<double> flags(smaller.state_.treatment.kept.begin(), smaller.state_.treatment.kept.end());
     auto flagged = space_.panel(smaller.size(), 1);
     backend.upload(&from, flags.data(), *flagged);
     backend.scale_rows(q, *flagged, {*in, columns + 1, 1});
@@ -351,17 +415,17 @@ void RungSolver::start_from(RungSolver& smaller) {
   for (double& sum : host) sum = sum > 1e-30 ? 1 / sum : 0;
   auto inverse = space_.panel(size(), 1);
   backend.upload(nullptr, host.data(), *inverse);
-  latest_modes_.psi = space_.panel(size(), columns);
-  backend.scale_rows(*inverse, {*out, 0, columns}, *latest_modes_.psi);
+  state_.modes.psi = space_.panel(size(), columns);
+  backend.scale_rows(*inverse, {*out, 0, columns}, *state_.modes.psi);
   if (kept > 0) {
     backend.scale_rows(*inverse, {*out, columns + 1, 1}, {*out, columns + 1, 1});
     backend.download(points_.get(), {*out, columns + 1, 1}, host.data());
-    treatment_.kept.assign(size(), 0);
-    for (std::size_t i = 0; i < size(); ++i) treatment_.kept[i] = host[i] > 0.5 ? 1 : 0;
+    state_.treatment.kept.assign(size(), 0);
+    for (std::size_t i = 0; i < size(); ++i) state_.treatment.kept[i] = host[i] > 0.5 ? 1 : 0;
   }
-  count_.passes += 1;
-  extensions_ += 1;
-  count_.columns += columns + 1 + kept;
+  state_.count.passes += 1;
+  state_.extensions += 1;
+  state_.count.columns += columns + 1 + kept;
 }
 
 }  // namespace fd

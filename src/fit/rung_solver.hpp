@@ -5,6 +5,7 @@
 #include <chrono>
 #include <limits>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <flashdiffusion/model.hpp>
@@ -14,6 +15,7 @@
 #include "analysis/mode_support.hpp"
 #include "device/space.hpp"
 #include "fit/centred_source.hpp"
+#include "fit/journal.hpp"
 #include "fit/progress_watch.hpp"
 #include "flow/potential.hpp"
 #include "operator/diffusion_operator.hpp"
@@ -30,13 +32,14 @@ struct FitContext {
   const Options& options;
   PotentialRules potential;
   ProgressWatch& watch;
+  Journal& journal;
 
   // Whether groups far from the rest become components by themselves, past which the gap is judged: at most half of the modes are theirs.
   bool admits_groups() const { return !options.components && options.select == Select::robust && !options.beta; }
   std::size_t most_components() const { return admits_groups() ? 1 + options.modes / 2 : potential.components; }
 };
 
-// A solved rung.
+// A solved rung. The vectors, q, d and stays of a probe are not there.
 struct Solution {
   Probe probe;
   Spectrum spectrum;
@@ -55,7 +58,7 @@ struct RowTreatment {
   double dearest = std::numeric_limits<double>::infinity();
 };
 
-class RungSolver {
+class RungSolver final : public Journal::Rung {
  public:
   // `rows`: which, ascending; empty means all.
   RungSolver(FitContext& context, std::vector<std::size_t> rows, Precision precision);
@@ -66,13 +69,13 @@ class RungSolver {
 
   // From here on.
   void set_treatment(RowTreatment treatment);
-  const RowTreatment& treatment() const { return treatment_; }
+  const RowTreatment& treatment() const { return state_.treatment; }
   void set_aside_above(double most_return);
-  bool sets_rows_aside() const { return treatment_.most_return < 1; }
+  bool sets_rows_aside() const { return state_.treatment.most_return < 1; }
   std::size_t most_rows_aside() const;
 
   // As many groups of rows far from the rest as the last run found.
-  std::size_t groups() const { return far_groups_in(latest_.values, latest_.support); }
+  std::size_t groups() const { return far_groups_in(state_.latest.values, state_.latest.support); }
   // From here on no row of these groups is set aside, nor of those that the last run set aside as a whole. Returns whether any such row had
   // been. Members of a group are where one of its modes, which are next to constant on components, differs from its median by more than half
   // of the most it does; one of more than a tenth of the rows is no small group.
@@ -80,7 +83,7 @@ class RungSolver {
   // The potential at beta, from eigenvalues known to a percent or better. Starts from what the last probe or solve left.
   Probe probe(double beta);
   // The eigenpairs at beta, to the tolerance that was asked for.
-  Solution solve(double beta);
+  std::shared_ptr<Solution> solve(double beta);
   // A probe whose modes are good enough to be carried to a larger rung: they are what it starts from, whatever is probed afterwards.
   Probe settle(double beta);
   // Whether modes settled at another bandwidth will do for this one: they depend on it little.
@@ -88,40 +91,52 @@ class RungSolver {
   // Starts from a smaller rung's modes, settled or the last it had, extended to these rows.
   void start_from(RungSolver& smaller);
 
-  std::size_t passes() const { return count_.passes; }
-  std::size_t columns() const { return count_.columns; }
-  std::size_t extension_passes() const { return extensions_; }  // of passes(): rectangular ones, from a smaller rung
+  std::size_t passes() const { return state_.count.passes; }
+  std::size_t columns() const { return state_.count.columns; }
+  std::size_t extension_passes() const { return state_.extensions; }  // of passes(): rectangular ones, from a smaller rung
+
+  void archive_small(Archive& archive) override;
+  void archive_large(Archive& archive) override;
 
  private:
-  struct Solved;
   enum class Purpose { probe, settle, solve };
   Columns start(Purpose purpose) const;
-  Solved run(double beta, Purpose purpose);
+  std::shared_ptr<Solution> run(double beta, Purpose purpose);
+  void make(double beta, Purpose purpose, Solution& solution);
+  SolverOptions solver_options(Purpose purpose) const;
+  Spectrum spectrum_of(DiffusionOperator& m, const SolverOptions& solver, Archive* unfinished);
   Probe record(const DiffusionOperator& m, double beta, std::chrono::steady_clock::time_point started);
   std::vector<double> supports(Panel& vectors, std::size_t modes);
   std::size_t localised_elsewhere(const std::vector<double>& support, Panel* vectors);
   std::vector<double> extended_modes(std::size_t modes, const std::vector<double>& weight);
   bool keep_groups_of_modes(std::size_t modes);
   bool keep_groups_aside();
+  void extend_from(RungSolver& smaller);
 
   FitContext& context_;
   std::unique_ptr<CentredSource> source_;
   std::unique_ptr<Points> points_;
   Space space_;
-  PassCount count_;
-  std::size_t extensions_ = 0;
   // Right eigenvectors at a bandwidth and its weights q^-alpha: what a warm start carries.
   struct Modes {
     std::shared_ptr<Panel> psi, weight;
-    double beta = 0;
+    double beta = 0;  // 0: there are none
   };
-  Modes latest_modes_, settled_;
-  struct {  // of the last run
+  void archive_modes(Archive& archive, Modes& modes);
+  struct Latest {  // of the last run
     double beta = 0;
     std::vector<double> values, support, degree, stays;
-  } latest_;
-  double latest_share_ = std::numeric_limits<double>::infinity();  // what the residuals of the last solve consisted of
-  RowTreatment treatment_;
+  };
+  // What a step leaves to the next.
+  struct State {
+    PassCount count;
+    std::size_t extensions = 0;
+    Modes modes, settled;
+    Latest latest;
+    double share = std::numeric_limits<double>::infinity();  // what the residuals of the last solve consisted of
+    RowTreatment treatment;
+  };
+  State state_, at_last_step_;  // the second one for the journal: between steps the treatment may change
 };
 
 // The share of the rows that may be set aside: where many more are sparse, sparse is what the data are.

@@ -13,6 +13,8 @@
 
 namespace fd {
 
+std::string commit() { return FD_COMMIT; }
+
 std::string build_description() {
   std::string sets;
   for (const auto& isa : instruction_sets()) sets += (sets.empty() ? "" : ", ") + isa;

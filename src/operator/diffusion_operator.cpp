@@ -85,6 +85,19 @@ DiffusionOperator::DiffusionOperator(Space& space, const Points& points, double 
   }
 }
 
+DiffusionOperator::DiffusionOperator(Space& space, const Points& points, double beta, Watch* watch, Archive& saved)
+    : space_(space), points_(points), beta_(beta), watch_(watch) {
+  archive(saved);
+  if (q_.size() != points.rows() || !scale_ || !scale_squared_ || !perron_)
+    throw Error(Failure::input, "its operator is not one of these points");
+}
+
+void DiffusionOperator::archive(Archive& archive) {
+  archive(q_, d_, stays_, s_off_, s_off_2beta_, least_share_, aside_, sparse_);
+  archive_progress(archive);
+  for (auto* panel : {&taking_part_, &scale_, &scale_squared_, &perron_}) space_.archive(archive, *panel);
+}
+
 // Entries that may be left out: with N of them, weighted by w = q^-alpha, a row of K w loses at most N max(w) times the largest, and it has at
 // least q_i min(w), where q_i >= 1. So no row of P is off by more than a 64th of what the precision promises, and neither is M in the norm.
 double DiffusionOperator::negligible(Precision precision) const {

@@ -17,6 +17,7 @@ struct PassCount {
   std::size_t passes = 0;   // mass sweeps included
   std::size_t columns = 0;  // vectors times sweeps
 };
+inline void archive(Archive& archive, PassCount& count) { archive(count.passes, count.columns); }
 
 // Rows that the others do not resolve: a walker on row i stays there with probability P_ii = M_ii, which is also the Rayleigh quotient of the
 // row's indicator: where it is large the row makes a mode of its own. Rows above `most_return`, the sparsest `most_rows` of them if there are
@@ -39,6 +40,10 @@ class DiffusionOperator final : public Operator {
   // need d, so a warm start's first pass and the degree are one. With a rule for rows one more pass, of one column: P_ii of all rows.
   DiffusionOperator(Space& space, const Points& points, double beta, double alpha, Watch* watch, Columns carried = {},
                     const RowRule& rule = {});
+  // The same operator again, as it was archived; without what was carried.
+  DiffusionOperator(Space& space, const Points& points, double beta, Watch* watch, Archive& saved);
+  void archive(Archive& archive);
+  void archive_progress(Archive& archive) override { archive(perron_wanted_, perron_residual_, applied_, count_); }
 
   std::size_t size() const override { return points_.rows(); }
   void restrict(Columns directions) override;

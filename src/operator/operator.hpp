@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#include "base/archive.hpp"
 #include "device/panel.hpp"
 
 namespace fd {
@@ -21,6 +22,8 @@ class Operator {
     apply(in, out);
     return 0;
   }
+  // What changes from application to application, for a solve that is to be gone on with later.
+  virtual void archive_progress([[maybe_unused]] Archive& archive) {}
 };
 
 }  // namespace fd

@@ -22,6 +22,17 @@ namespace fd {
 
 inline Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
 
+template <int Columns>
+void archive(Archive& archive, Eigen::Matrix<double, Eigen::Dynamic, Columns>& a) {
+  std::vector<double> values(a.data(), a.data() + a.size());
+  auto columns = static_cast<std::size_t>(a.cols());
+  archive(columns, values);
+  if (!archive.reading()) return;
+  const Eigen::Index rows = columns > 0 ? index(values.size() / columns) : 0;
+  if (index(values.size()) != rows * index(columns)) throw Error(Failure::input, "a matrix in it has no shape");
+  a = Eigen::Map<const Eigen::MatrixXd>(values.data(), rows, index(columns));
+}
+
 class Basis {
  public:
   Basis(Space& space, Operator& a, Panel* locked, std::size_t most)
@@ -145,6 +156,21 @@ class Basis {
 
   std::size_t passes() const { return passes_; }
   std::size_t columns() const { return columns_; }
+
+  // All but the vectors and their images, of which only those up to size() count. Of the Ritz pairs only the values: they are those of a diagonal
+  // matrix, or are made anew before a vector is read.
+  void archive(Archive& archive) {
+    Eigen::VectorXd values = pairs_.values();
+    archive(size_, kept_, joined_, witnesses_, passes_, columns_, finite_, latest_, stream_, h_, corner_, error_, values);
+    if (!archive.reading()) return;
+    if (size_ > most() || h_.rows() != index(size_) || h_.cols() != index(size_) || error_.size() != index(size_))
+      throw Error(Failure::input, "its basis is not one of this solve");
+    pairs_ = LeadingPairs::of_diagonal(values);
+  }
+  void archive_vectors(Archive& archive) {
+    space_.archive(archive, vectors());
+    space_.archive(archive, images());
+  }
 
   // Ritz pairs, largest first: those of the basis as it is now. What follows is about them.
   void rayleigh_ritz() {

@@ -5,6 +5,9 @@
 
 #include <Eigen/Core>
 
+#include <flashdiffusion/error.hpp>
+
+#include "base/archive.hpp"
 #include "base/worst.hpp"
 #include "solver/basis.hpp"
 #include "solver/stopping.hpp"
@@ -16,7 +19,11 @@ namespace {
 class Iteration {
  public:
   Iteration(Space& space, Operator& a, const SolverOptions& options, Panel* locked)
-      : space_(space), options_(options), basis_(space, a, locked, capacity(a, options, locked)), values_(options.floor) {
+      : space_(space),
+        operator_(a),
+        options_(options),
+        basis_(space, a, locked, capacity(a, options, locked)),
+        values_(options.floor) {
     modes_ = std::min(options.modes, basis_.left());
     residuals_.assign(modes_, std::numeric_limits<double>::infinity());
   }
@@ -26,7 +33,8 @@ class Iteration {
       warm_ = true;
       riding_ = options_.witnesses;
       basis_.adopt(*vectors, *image);
-      if (basis_.size() > 0) return rayleigh_ritz();
+      grown_ = basis_.size() > 0;
+      if (grown_) return;
     }
     const std::size_t given =
         vectors != nullptr ? std::min(vectors->columns(), basis_.most() - std::min(basis_.most(), options_.witnesses)) : 0;
@@ -41,25 +49,21 @@ class Iteration {
     space_.randomize(fresh.part(given, fresh.count - given), options_.seed, 0);
     basis_.grow(fresh, warm_ ? fresh.count - given : 0, std::min(fresh.count, options_.block), options_.seed);
     if (warm_ && fresh.count > given) ++heard_;
-    rayleigh_ritz();
+    grown_ = true;
+  }
+
+  void resume(Archive& state) {
+    archive(state);
+    basis_.archive_vectors(state);
   }
 
   SolverOutcome run() {
-    for (;;) {
-      if (follow_chain()) continue;
-      if (behind_) rayleigh_ritz();
-      if (!basis_.finite()) return SolverOutcome::not_finite;
-      if (basis_.values().size() > index(options_.ceiling_index) &&
-          basis_.values()(index(options_.ceiling_index)) > options_.ceiling)
-        return SolverOutcome::ceiling;
-      if (basis_.room() < std::min(step_width() + std::max(options_.witnesses, riding_), basis_.left())) restart();
-      std::vector<std::size_t> targets = measure();
-      report();
-      if (stops(targets)) return SolverOutcome::converged;
-      if (basis_.passes() < options_.most_passes && in_doubt()) continue;
-      if (at_floor() || basis_.left() == 0) return targets.empty() ? SolverOutcome::converged : SolverOutcome::floor;
-      if (basis_.passes() >= options_.most_passes) return SolverOutcome::exhausted;
-      if (!step(targets)) return targets.empty() ? SolverOutcome::converged : SolverOutcome::floor;
+    if (options_.keeper == nullptr) return iterate();
+    try {
+      return iterate();
+    } catch (const Error& error) {
+      if (error.kind() == Failure::interrupted) keep();
+      throw;
     }
   }
 
@@ -85,6 +89,32 @@ class Iteration {
   }
 
  private:
+  SolverOutcome iterate() {
+    for (;;) {
+      remember();
+      if (grown_) rayleigh_ritz();
+      if (follow_chain()) continue;
+      if (behind_) rayleigh_ritz();
+      if (!basis_.finite()) return SolverOutcome::not_finite;
+      if (basis_.values().size() > index(options_.ceiling_index) &&
+          basis_.values()(index(options_.ceiling_index)) > options_.ceiling)
+        return SolverOutcome::ceiling;
+      if (!restarted_ && basis_.room() < std::min(step_width() + std::max(options_.witnesses, riding_), basis_.left())) {
+        restart();
+        restarted_ = true;
+        continue;
+      }
+      restarted_ = false;
+      std::vector<std::size_t> targets = measure();
+      report();
+      if (stops(targets)) return SolverOutcome::converged;
+      if (basis_.passes() < options_.most_passes && in_doubt()) continue;
+      if (at_floor() || basis_.left() == 0) return targets.empty() ? SolverOutcome::converged : SolverOutcome::floor;
+      if (basis_.passes() >= options_.most_passes) return SolverOutcome::exhausted;
+      if (!step(targets)) return targets.empty() ? SolverOutcome::converged : SolverOutcome::floor;
+    }
+  }
+
   static std::size_t capacity(const Operator& a, const SolverOptions& options, const Panel* locked) {
     const std::size_t whole = a.size() - (locked != nullptr ? locked->columns() : 0);
     // thick restart needs the wanted vectors and two blocks beside them; one more column to measure in
@@ -92,8 +122,32 @@ class Iteration {
     return std::min(std::max(options.basis, least), whole + 1);
   }
 
+  // The small part of the state at the head of the loop. A pass leaves the vectors and images that the basis had there as they were; what
+  // changes them is followed by another look, and says so before.
+  void remember() {
+    if (options_.keeper == nullptr) return;
+    remembered_ = archived([this](Archive& a) { archive(a); });
+    if (options_.keeper->due()) keep();
+  }
+  void keep() {
+    if (remembered_.empty()) return;
+    options_.keeper->keep([this](Archive& a) {
+      a.bytes(remembered_.data(), remembered_.size());
+      basis_.archive_vectors(a);
+    });
+  }
+  void forget() { remembered_.clear(); }
+
+  void archive(Archive& a) {
+    operator_.archive_progress(a);
+    basis_.archive(a);
+    values_.archive(a);
+    a(modes_, estimates_, warm_, narrow_, exact_, known_, unconverged_, checked_, riding_, late_, heard_, due_, behind_, grown_,
+      restarted_, measured_.passes, measured_.worst, witness_stream_, residuals_, worst_, first_, first_worst_);
+  }
+
   void rayleigh_ritz() {
-    behind_ = false;
+    behind_ = grown_ = false;
     basis_.rayleigh_ritz();
     if (basis_.finite()) values_.push(basis_.values(), modes_);
   }
@@ -152,6 +206,7 @@ class Iteration {
 
   // Half of the basis is kept, and never less than what is wanted and carried: a restart that keeps little forgets much.
   void restart() {
+    forget();
     const std::size_t reserve = options_.block + std::max(options_.witnesses, riding_) + 1, most = basis_.most();
     const std::size_t wanted = std::max(modes_ + options_.carry, most / 2);
     basis_.keep(std::min({basis_.size(), wanted, most - std::min(most, reserve)}));
@@ -175,8 +230,9 @@ class Iteration {
     if (largest <= 0.5 * options_.tolerance) return false;
     exact_ = true;
     known_ = 0;
+    forget();
     basis_.refresh(std::min<std::size_t>(modes_ + options_.carry, basis_.size()));
-    rayleigh_ritz();
+    grown_ = true;
     return true;
   }
 
@@ -309,9 +365,7 @@ class Iteration {
     if (targets.empty() && basis_.size() <= modes_) {
       const Columns fresh = basis_.next(width);
       space_.randomize(fresh, options_.seed, 100 * basis_.passes());
-      const bool grown = basis_.grow(fresh, 0, width, options_.seed) > 0;
-      rayleigh_ritz();
-      return grown;
+      return joined(basis_.grow(fresh, 0, width, options_.seed));
     }
     if (targets.size() > width) targets.resize(width);
     const std::size_t filled = riding_ < options_.block ? width : 0;  // a block of witnesses fills a pass by itself
@@ -332,12 +386,17 @@ class Iteration {
     }
     if (witnesses > 0) ++heard_;
     const std::size_t least = warm_ ? std::size_t{1} : std::min<std::size_t>(4, fresh.count);
-    const bool grown = basis_.grow(fresh, witnesses, least, options_.seed, permitted()) > 0;
-    rayleigh_ritz();
-    return grown;
+    return joined(basis_.grow(fresh, witnesses, least, options_.seed, permitted()));
+  }
+
+  bool joined(std::size_t directions) {
+    if (directions > 0) grown_ = true;
+    else rayleigh_ritz();
+    return directions > 0;
   }
 
   Space& space_;
+  Operator& operator_;
   const SolverOptions& options_;
   Basis basis_;
   std::size_t modes_ = 0;
@@ -348,6 +407,8 @@ class Iteration {
   std::size_t late_ = 0, heard_ = 0;  // passes before they come, and with them
   std::size_t due_ = 0;               // passes after which pairs are made and measured again
   bool behind_ = false;               // the basis has grown since
+  bool grown_ = false;                // it has, and pairs are made before anything else
+  bool restarted_ = false;            // at the head of this loop
   struct {
     std::size_t passes = 0;
     double worst = 0;
@@ -357,6 +418,7 @@ class Iteration {
   ValueHistory values_;
   Eigen::VectorXd first_;  // wanted values, and the largest of their residuals, when witnesses were last called
   double first_worst_ = 0;
+  std::vector<char> remembered_;  // empty: no state that can be gone on from
 };
 
 }  // namespace
@@ -375,6 +437,12 @@ std::string_view name(SolverOutcome outcome) {
 Spectrum block_lanczos(Space& space, Operator& a, const SolverOptions& options, Panel* locked, Panel* start, Panel* image) {
   Iteration iteration(space, a, options, locked);
   iteration.start(start, image);
+  return iteration.result(iteration.run());
+}
+
+Spectrum resume_block_lanczos(Space& space, Operator& a, const SolverOptions& options, Panel* locked, Archive& state) {
+  Iteration iteration(space, a, options, locked);
+  iteration.resume(state);
   return iteration.result(iteration.run());
 }
 

@@ -27,6 +27,14 @@ struct SolverState {
   double worst_residual = 0;
 };
 
+// Keeps the state of a long solve, so that another can go on from there.
+class SolveKeeper {
+ public:
+  virtual ~SolveKeeper() = default;
+  virtual bool due() = 0;  // asked once a pass
+  virtual void keep(const std::function<void(Archive&)>& state) = 0;
+};
+
 struct SolverOptions {
   std::size_t modes = 16;
   std::size_t carry = 0;    // further Ritz vectors to return, for a warm start elsewhere
@@ -44,6 +52,7 @@ struct SolverOptions {
   std::size_t witnesses = 1;                                 // random columns that ride along with a warm start
   std::uint64_t seed = 42;
   std::function<void(const SolverState&)> progress;
+  SolveKeeper* keeper = nullptr;  // also given the last state that can be gone on from when an application throws
 };
 
 enum class SolverOutcome {
@@ -71,5 +80,8 @@ struct Spectrum {
 // made it is counted as the first); may be null.
 Spectrum block_lanczos(Space& space, Operator& a, const SolverOptions& options, Panel* locked = nullptr, Panel* start = nullptr,
                        Panel* image = nullptr);
+
+// Goes on from what a keeper was given, with the same operator, options and locked vectors: the same bits as if nothing had been between.
+Spectrum resume_block_lanczos(Space& space, Operator& a, const SolverOptions& options, Panel* locked, Archive& state);
 
 }  // namespace fd

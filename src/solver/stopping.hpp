@@ -8,6 +8,8 @@
 
 #include <Eigen/Core>
 
+#include "base/archive.hpp"
+
 namespace fd {
 
 // The median of -log(theta) over the wanted Ritz values, pass by pass: what a probe needs.
@@ -15,6 +17,7 @@ class ValueHistory {
  public:
   explicit ValueHistory(double floor) : floor_(std::max(floor, 1e-300)) {}  // values below it are noise
   void push(const Eigen::VectorXd& values, std::size_t modes);
+  void archive(Archive& archive) { archive(medians_); }
 
   // Once the median is known to `tolerance`, relative: the wanted eigenvalues as well as they are known; nothing before that.
   //

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <cstring>
 
 #if __has_include(<malloc.h>)
 #include <malloc.h>
@@ -11,6 +10,7 @@
 
 #include <flashdiffusion/flashdiffusion.hpp>
 
+#include "support/model_bytes.hpp"
 #include "support/structured_tables.hpp"
 
 namespace fd::test {
@@ -22,45 +22,6 @@ void fill_fresh_memory_with([[maybe_unused]] int pattern) {
   mallopt(M_PERTURB, pattern);
 #endif
 }
-
-// All that a model says but for times, memory and provenance.
-class Bytes {
- public:
-  explicit Bytes(const Model& model) {
-    add(model.kernel + "|" + model.outcome);
-    for (const double value : {model.beta, model.alpha, model.perron, model.perron_residual, model.beta_exponent,
-                               model.beta_exponent_error, model.converged ? 1.0 : 0.0})
-      add(value);
-    for (const std::size_t count : {model.n, model.dimension, model.passes, model.full_passes, model.columns}) add(count);
-    for (const auto* values : {&model.eigenvalues, &model.residuals, &model.q, &model.d, &model.mean}) add(*values);
-    for (const Table* table : {&model.psi, &model.points}) table->visit([&](const auto& values) { add(values); });
-    for (const Probe& probe : model.sweep) {
-      for (const double value : {probe.beta, probe.s_off, probe.s_off_2beta, probe.n_eff, probe.d_hat, probe.perron_gap,
-                                 probe.v_bias, probe.v_stat, probe.v_mach, probe.v})
-        add(value);
-      for (const std::size_t count : {probe.n, probe.localised, probe.passes}) add(count);
-      add(probe.outcome);
-      add(probe.eigenvalues);
-    }
-  }
-  bool operator==(const Bytes&) const = default;
-
- private:
-  template <class T>
-  void add(const std::vector<T>& values) {
-    add(values.size());
-    for (const T value : values) add(value);
-  }
-  void add(const std::string& text) { add(std::vector<char>(text.begin(), text.end())); }
-  template <class T>
-  requires std::is_arithmetic_v<T>
-  void add(T value) {
-    const std::size_t at = bytes_.size();
-    bytes_.resize(at + sizeof value);
-    std::memcpy(bytes_.data() + at, &value, sizeof value);
-  }
-  std::vector<char> bytes_;
-};
 
 bool long_tests() { return std::getenv("FLASHDIFFUSION_LONG_TESTS") != nullptr; }
 
@@ -86,11 +47,11 @@ TEST_P(SameBits, RunAfterRunAndForAnyNumberOfThreads) {
   const Dataset data = make_table(GetParam(), long_tests() ? 800 : 200, 3, 5);
   for (const std::size_t modes : {1, 3, 24, 60}) {
     fill_fresh_memory_with(0);
-    const Bytes first(fitted(data, modes, 2));
+    const ModelBytes first(fitted(data, modes, 2));
     int pattern = 0;
     for (const int threads : {2, 2, 2, 2, 1, 3, 7}) {
       fill_fresh_memory_with(pattern += 31);
-      EXPECT_TRUE(Bytes(fitted(data, modes, threads)) == first) << modes << " modes, " << threads << " threads";
+      EXPECT_TRUE(ModelBytes(fitted(data, modes, threads)) == first) << modes << " modes, " << threads << " threads";
     }
   }
 }
