@@ -39,7 +39,7 @@ def test_a_signal_leaves_a_state_and_the_same_command_goes_on(program, how):
     names = [name for name, _ in program.files()]
     assert names == ["state", "x.npy"]
     # another fit is refused by what differs, and nothing is touched
-    program.refused(*fit, 3, words=["another fit", "max_passes 90 there, 3 here", "tolerance"])
+    program.refused(*fit, 3, "--quiet", words=["another fit", "max_passes 90 there, 3 here", "tolerance"])
     result = program(*fit, 3, "--no-checkpoint", status=2)
     assert "contradict" in result.stderr
 
