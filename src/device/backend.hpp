@@ -55,6 +55,12 @@ class Backend {
                     [[maybe_unused]] Precision precision) const {
     return {};
   }
+  // Whether tiles of so many points are kept where memory is not scarce: a rule that does not look at the memory there is, for bits of a result may
+  // depend on it.
+  virtual bool keeps_as_a_rule([[maybe_unused]] std::size_t rows, [[maybe_unused]] std::size_t dimension,
+                               [[maybe_unused]] Precision precision) const {
+    return false;
+  }
   // What this machine's arithmetic allows, measured now, in some hundredths of a second; not known where nobody measured it.
   virtual MachineLimit limit([[maybe_unused]] Precision precision) { return {}; }
   // Column 0: sum over j != i of K_ij; column 1: of K_ij^2, which is K at 2 beta.

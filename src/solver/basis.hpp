@@ -53,31 +53,35 @@ class Basis {
   // The fresh directions join: orthonormalised, applied, projected. The last `witnesses` of them stay a chain of their own. Lost
   // directions are replaced by random ones (never by noise) until there are `at_least`. Their images may be off by `permitted`.
   // Returns how many joined; where none did no pass was made: whatever is left of the space is out of this arithmetic's sight.
-  std::size_t grow(Columns fresh, std::size_t witnesses, std::size_t at_least, std::uint64_t seed, double permitted = 0) {
+  // `chain`: they are the images of the directions that joined last, which A couples to these and to those before them alone.
+  std::size_t grow(Columns fresh, std::size_t witnesses, std::size_t at_least, std::uint64_t seed, double permitted = 0,
+                   bool chain = false) {
     std::vector<Columns> against = {vectors()};
     if (locked_ != nullptr) against.insert(against.begin(), Columns(*locked_));
     const std::size_t most = std::min(fresh.count, left());
     std::size_t rank = 0;
     a_.restrict(fresh);
-    const auto join = [&](Columns some) {
+    const auto join = [&](Columns some, std::size_t near) {
       if (some.count == 0 || rank == most) return std::size_t{0};
       auto all = against;
       all.push_back(fresh.part(0, rank));
-      std::size_t joined = orthonormalise(space_, all, some);
+      auto first = all;
+      first[first.size() - 2] = vectors().part(size_ - near, near);
+      std::size_t joined = orthonormalise(space_, first, all, some);
       joined = std::min(joined, most - rank);
       if (some.first != fresh.first + rank)  // close the gap that lost directions left
         space_.combine(some.part(0, joined), Eigen::MatrixXd::Identity(index(joined), index(joined)), fresh.part(rank, joined));
       rank += joined;
       return joined;
     };
-    join(fresh.part(0, fresh.count - witnesses));
-    witnesses_ = join(fresh.part(fresh.count - witnesses, witnesses));
+    join(fresh.part(0, fresh.count - witnesses), chain ? std::min(size_, 2 * std::max(joined_, fresh.count)) : size_);
+    witnesses_ = join(fresh.part(fresh.count - witnesses, witnesses), size_);
     for (int attempt = 0; rank < std::min(at_least, most) && attempt < 3; ++attempt) {
       const Columns refill = fresh.part(rank, std::min(at_least, most) - rank);
       space_.randomize(refill, seed, stream_);
       a_.restrict(refill);
       stream_ += refill.count;
-      if (join(refill) > 0) witnesses_ = 0;
+      if (join(refill, size_) > 0) witnesses_ = 0;
     }
     if (rank == 0) return 0;
     const Columns in = fresh.part(0, rank), out(*image_, size_, rank);

@@ -176,7 +176,7 @@ class Iteration {
     const auto n = index(chain.count);
     space_.combine(chain, Eigen::MatrixXd::Identity(n, n), fresh);
     behind_ = true;
-    return basis_.grow(fresh, 0, std::min<std::size_t>(4, fresh.count), options_.seed, permitted()) > 0;
+    return basis_.grow(fresh, 0, std::min<std::size_t>(4, fresh.count), options_.seed, permitted(), true) > 0;
   }
 
   // How many passes until pairs are measured again. With T passes left, each of cost P, and R for the pairs of a basis of n, one in s is best

@@ -1,6 +1,7 @@
 #include "solver/orthonormal.hpp"
 
 #include <cmath>
+#include <utility>
 
 #include "solver/eigenpairs.hpp"
 
@@ -39,14 +40,18 @@ Eigen::MatrixXd whitening(const Eigen::MatrixXd& gram, double least) {
 }
 
 std::size_t orthonormalise(Space& space, const std::vector<Columns>& against, Columns fresh) {
+  return orthonormalise(space, against, against, fresh);
+}
+
+std::size_t orthonormalise(Space& space, const std::vector<Columns>& first, const std::vector<Columns>& against, Columns fresh) {
   const double unit = traits(space.precision()).wide_panels ? 1.1e-16 : 6e-8;
   scale_to_unit_length(space, fresh);
   // What projection leaves of a unit vector below 100 roundings is rounding noise. The second round removes what the first one's
   // scaling blew up; an axis that it shortens by half again was noise after all.
   std::size_t rank = fresh.count;
-  for (const double least : {1e4 * unit * unit, 0.25}) {
+  for (const auto& [others, least] : {std::pair(&first, 1e4 * unit * unit), std::pair(&against, 0.25)}) {
     if (rank == 0) break;
-    project_out(space, against, fresh.part(0, rank));
+    project_out(space, *others, fresh.part(0, rank));
     rank = whiten(space, fresh.part(0, rank), least);
   }
   return rank;

@@ -6,13 +6,13 @@
 namespace fd {
 
 SolverPlan plan_solver(std::size_t modes, std::size_t rows, std::size_t bytes_per_value, std::size_t wished_block,
-                       std::size_t wished_basis) {
+                       std::size_t wished_basis, bool tiles_kept) {
   SolverPlan plan;
-  // Never below 4: a single vector misses members of degenerate doublets while it reports convergence. With few rows a pass is as cheap as
-  // what is done with its columns, and fewer columns do.
+  // Never below 4: a single vector misses members of degenerate doublets while it reports convergence. With few rows, or a kernel
+  // that is read back, a pass costs what is done with its columns, and fewer columns do.
   constexpr std::size_t few_modes = 24, few_rows = 2048;
   plan.block = wished_block > 0                         ? std::max<std::size_t>(4, wished_block)
-               : modes <= few_modes && rows <= few_rows ? 8
+               : modes <= few_modes && (rows <= few_rows || tiles_kept) ? 8
                : modes <= few_modes                     ? 16
                : modes <= 96                            ? 32
                                                         : 64;

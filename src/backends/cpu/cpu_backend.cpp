@@ -184,6 +184,7 @@ class CpuBackend final : public Backend {
  public:
   CpuBackend(const cpu::ChosenKernels& kernels, int threads, std::optional<std::size_t> keep_bytes, bool one_bandwidth)
       : isa_(kernels.isa),
+        keeps_(keep_bytes.has_value()),
         keep_bytes_(keep_bytes.value_or(0)),
         one_bandwidth_(one_bandwidth),
         team_(threads),
@@ -221,6 +222,10 @@ class CpuBackend final : public Backend {
     const double all = cpu::bytes_of_all_tiles(rows, traits(precision).wide_panels ? sizeof(double) : sizeof(float));
     const double bytes = std::min(all, static_cast<double>(keep_bytes_));
     return {bytes / all, bytes};
+  }
+  bool keeps_as_a_rule(std::size_t rows, std::size_t dimension, Precision precision) const override {
+    const std::size_t bytes = traits(precision).wide_panels ? sizeof(double) : sizeof(float);
+    return keeps_ && cpu::kept_as_a_rule(rows, dimension, bytes, one_bandwidth_);
   }
   MachineLimit limit(Precision precision) override { return traits(precision).wide_panels ? double_.limit() : single_.limit(); }
   void mass(double beta, const Points& x, Columns y, Watch* watch, double negligible) override {
@@ -260,6 +265,7 @@ class CpuBackend final : public Backend {
   }
 
   std::string isa_;
+  bool keeps_;
   std::size_t keep_bytes_;
   bool one_bandwidth_;
   Team team_;
