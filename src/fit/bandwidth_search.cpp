@@ -34,13 +34,16 @@ class Search {
       const bool aside = gain_ && gain_->beta >= much * gain_->beta_of_all;
       RungSearch search(context_, *current_, rules(), sweep_, last);
       if (last && agreed() && search.holds(search.rules().beta_start, aside ? most_return_ : 1)) return carried_solution(search);
-      current_->set_treatment({aside ? 0.0 : 1.0, current_->treatment().kept});
+      current_->set_treatment({aside ? tried_return_ : 1.0, current_->treatment().kept});
       // where the minimum must be near, the first probe is made so well that its modes can be carried on
       if (!last && from_fewer_rows()) search.observe(search.rules().beta_start);
       const RungSearch::Found found = search.run();
       const bool accepted = found.step.kind == Step::Kind::accept;
       if (std::isfinite(search.dimension())) dimension_ = search.dimension();
-      if (current_->sets_rows_aside()) most_return_ = search.most_return();
+      if (current_->sets_rows_aside()) {
+        most_return_ = search.most_return();
+        tried_return_ = search.tried_return();
+      }
       if (current_->sets_rows_aside() && std::isfinite(search.beta_of_all()))
         gain_ = {current_->size(), search.beta_of_all(), found.step.beta};
       if (last) return found_solution(search, found);
@@ -140,7 +143,8 @@ class Search {
   std::vector<Probe> sweep_;
   Optima optima_;
   double dimension_ = 2;
-  double most_return_ = 1;  // above which the last rung set rows aside
+  double most_return_ = 1;   // above which the last rung set rows aside
+  double tried_return_ = 0;  // and above which it did in its search
   std::optional<AsideGain> gain_;
   std::size_t passes_ = 0, columns_ = 0;
 };

@@ -1,7 +1,8 @@
 // Groups of rows that are close to each other and far from all others (a rare cell type), among rows that a bandwidth does not resolve.
 //
 // A group shows at a coarser bandwidth: there its members see several of each other and next to nothing of the rest. A stray row sees
-// nothing at that bandwidth, and a row of a sparse tail sees the bulk before it sees others of its kind.
+// nothing at that bandwidth (nor do strays beside a group, which see it from much farther away than its members see each other), and a row of a sparse
+// tail sees the bulk before it sees others of its kind.
 #pragma once
 
 #include <cstddef>

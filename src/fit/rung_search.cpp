@@ -149,11 +149,34 @@ void RungSearch::start_at(double beta) {
   rules_.first_ratio = FlowRules().first_ratio;
 }
 
-RungSearch::Found RungSearch::search_with_rows_aside(const Step& all) {
+RungSearch::Found RungSearch::search_with_rows_aside(const Step& all, double most_return) {
   rung_.keep_groups();
-  rung_.set_aside_above(0);
+  rung_.set_aside_above(most_return);
   start_at(all.kind == Step::Kind::accept ? all.beta : 0.0);
   return search_keeping_groups();
+}
+
+// Whether the rows that are set aside at beta, the isolated ones apart, hold others together. Modes on a few rows are left out of account; nothing is
+// known where some are next to 1 either way.
+std::optional<bool> RungSearch::disconnects(double beta) {
+  constexpr std::size_t slow_modes = 3;
+  constexpr double told_from_one = 1e-4, slower = 0.5;
+  const std::vector<double> with = rung_.broad_values(beta, isolated_return), without = rung_.broad_values(beta, 0);
+  bool known = true;
+  for (std::size_t j = 0; j < std::min({slow_modes, with.size(), without.size()}); ++j) {
+    if (!(1 - with[j] >= told_from_one)) known = false;
+    else if (!(1 - without[j] >= slower * (1 - with[j]))) return true;
+  }
+  return known ? std::optional(false) : std::nullopt;
+}
+
+// Looked at where the bandwidth was found and, if that does not tell, where it was with all rows.
+RungSearch::Found RungSearch::keep_connected(const Found& found, const Step& all) {
+  const bool usable = found.step.kind == Step::Kind::accept && found.admissible;
+  if (!usable || rung_.treatment().most_return > 0) return found;
+  std::optional<bool> apart = disconnects(found.step.beta);
+  if (!apart && all.kind == Step::Kind::accept && all.beta != found.step.beta) apart = disconnects(all.beta);
+  return apart.value_or(false) ? search_with_rows_aside(all, isolated_return) : found;
 }
 
 // Groups that only a much smaller bandwidth resolves are set aside like other rows. V falls up to its minimum: where it does not at the bandwidth
@@ -182,6 +205,10 @@ double RungSearch::resolving_return(double beta) const {
 
 // Tried twice, the second time with a quarter of that.
 void RungSearch::return_resolved_rows(const Found& found) {
+  if (rung_.treatment().most_return > 0) {  // only isolated rows are aside
+    most_return_ = rung_.treatment().most_return;
+    return;
+  }
   most_return_ = resolving_return(found.step.beta);
   if (!last_) return;  // the next rung sees
   for (int attempt = 0; attempt < 2; ++attempt, most_return_ /= 4) {
@@ -218,8 +245,13 @@ RungSearch::Found RungSearch::run() {
   const bool aside = rung_.sets_rows_aside();
   Found found = search();
   if (aside) {
-    if (usable(found) && rung_.keep_groups()) found = search_with_rows_aside(found.step);
-    if (!usable(found)) return found;
+    if (usable(found) && rung_.keep_groups()) found = search_with_rows_aside(found.step, rung_.treatment().most_return);
+    found = keep_connected(found, found.step);
+    if (!usable(found)) {  // the groups that are kept may be what no bandwidth resolves
+      Attempt kept = put_by(found);
+      found = search_without_dear_groups(kept.found.step);
+      if (!usable(found)) return take_up(std::move(kept));
+    }
   } else {
     if (!held_down(found) || !may_set_aside() || rung_.most_rows_aside() == 0) {
       if (!found.confirmed) confirm(found);
@@ -227,7 +259,7 @@ RungSearch::Found RungSearch::run() {
     }
     beta_of_all_ = found.step.beta;
     Attempt all = put_by(found);
-    found = search_with_rows_aside(all.found.step);
+    found = keep_connected(search_with_rows_aside(all.found.step), all.found.step);
     const auto gained = [&](double much) {
       return usable(found) && (found.step.beta > much * all.found.step.beta || all.found.step.kind == Step::Kind::give_up);
     };

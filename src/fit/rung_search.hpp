@@ -5,12 +5,15 @@
 // history is judged again past them. Rows that the others do not resolve make modes of their own: the search is made once more without the
 // sparsest rows, as many as may be set aside, and is taken where that buys a bandwidth a tenth larger. Then all those of them return that the
 // bandwidth resolves: a row's indicator has the Rayleigh quotient P_ii, so far below the last eigenvalue it is no mode that was asked for.
+// Sparse rows may be what holds the others together (transitions between the wells of a potential): where slow modes are slower without them than
+// with all but the isolated ones, at the same bandwidth, only the isolated ones are set aside.
 //
 // Guarantees: ends after a few searches of at most `most_probes` probes each; leaves the rung as its answer was solved.
 // Does not know: other rungs.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "fit/rung_solver.hpp"
@@ -40,7 +43,9 @@ class RungSearch {
   std::shared_ptr<Solution> take_solution() { return std::move(solution_); }  // of the last rung's last solve
   double beta_of_all() const { return beta_of_all_; }  // with no row set aside; NaN where that was not searched
   double most_return() const { return most_return_; }  // above which rows are set aside at the answer
-  double dimension() const { return dimension_; }      // d_hat of the last probe that was resolved; NaN: none
+  // and above which they were set aside while it was searched for
+  double tried_return() const { return rung_.treatment().most_return == isolated_return ? isolated_return : 0; }
+  double dimension() const { return dimension_; }  // d_hat of the last probe that was resolved; NaN: none
   const FlowRules& rules() const { return rules_; }
 
  private:
@@ -54,11 +59,15 @@ class RungSearch {
   void begin_anew();
   void start_at(double beta);
   Found search();
-  Found search_with_rows_aside(const Step& all);
+  Found search_with_rows_aside(const Step& all, double most_return = 0);
+  Found keep_connected(const Found& found, const Step& all);
+  std::optional<bool> disconnects(double beta);
   Found search_without_dear_groups(const Step& kept);
   Found search_keeping_groups();
   double resolving_return(double beta) const;
   void return_resolved_rows(const Found& found);
+
+  static constexpr double isolated_return = 0.9;  // a walker hardly ever leaves such a row
 
   struct Observed {
     std::vector<Probe> probes;        // one a bandwidth: what the flow decides on

@@ -189,7 +189,8 @@ void RungSolver::make(double beta, Purpose purpose, Solution& solution) {
   if (spectrum.vectors)
     solution.support = supports(*spectrum.vectors, std::min<std::size_t>(spectrum.values.size(), spectrum.vectors->columns()));
   probe.localised = localised_elsewhere(solution.support, spectrum.vectors.get());
-  state_.latest = {beta, spectrum.values, solution.support, m.degree(), m.return_probability()};
+  state_.latest = {beta,       spectrum.values,        solution.support,
+                   m.degree(), m.return_probability(), purpose != Purpose::probe && spectrum.outcome == SolverOutcome::converged};
   if (purpose == Purpose::settle && spectrum.outcome == SolverOutcome::converged) state_.settled = state_.modes;
   if (!solves) return;
   solution.q = m.mass();
@@ -199,7 +200,7 @@ void RungSolver::make(double beta, Purpose purpose, Solution& solution) {
 
 void RungSolver::archive_small(Archive& archive) {
   archive(state_.count, state_.extensions, state_.share, state_.latest.beta, state_.latest.values, state_.latest.support,
-          state_.modes.beta, state_.settled.beta);
+          state_.latest.vectors_converged, state_.modes.beta, state_.settled.beta);
   if (!archive.reading()) at_last_step_ = state_;
 }
 
@@ -289,6 +290,33 @@ std::vector<double> RungSolver::extended_modes(std::size_t modes, const std::vec
     for (std::size_t j = 0; j < modes; ++j) host[i * modes + j] = sums[i * (modes + 1) + j] / total;
   }
   return host;
+}
+
+std::vector<double> RungSolver::broad_values(double beta, double most_return) {
+  const auto broad_of = [this](const std::vector<double>& values, const std::vector<double>& support) {
+    std::vector<double> broad;
+    for (std::size_t j = 0; j < std::min(values.size(), support.size()); ++j)
+      if (support[j] >= localised_below(size())) broad.push_back(values[j]);
+    return broad;
+  };
+  const Latest& latest = state_.latest;
+  if (latest.beta == beta && latest.vectors_converged && state_.treatment.most_return == most_return)
+    return broad_of(latest.values, latest.support);
+  std::vector<double> broad;
+  context_.journal.step(
+      fmt::format("comparison of {} rows at beta {}, {} aside", size(), beta, most_return), *this,
+      [&] {
+        const State before = state_;
+        state_.treatment.most_return = most_return;
+        Solution solution;
+        make(beta, Purpose::settle, solution);
+        broad = broad_of(solution.spectrum.values, solution.support);
+        const PassCount count = state_.count;
+        state_ = before;
+        state_.count = count;
+      },
+      [&](Archive& archive) { archive(broad); });
+  return broad;
 }
 
 void RungSolver::set_treatment(RowTreatment treatment) {

@@ -76,6 +76,9 @@ class RungSolver final : public Journal::Rung {
 
   // As many groups of rows far from the rest as the last run found.
   std::size_t groups() const { return far_groups_in(state_.latest.values, state_.latest.support); }
+  // Eigenvalues at beta whose modes do not live on a few rows, descending, with rows above `most_return` set aside: a probe to compare with, which
+  // leaves the rung as it was.
+  std::vector<double> broad_values(double beta, double most_return);
   // From here on no row of these groups is set aside, nor of those that the last run set aside as a whole. Returns whether any such row had
   // been. Members of a group are where one of its modes, which are next to constant on components, differs from its median by more than half
   // of the most it does; one of more than a tenth of the rows is no small group.
@@ -126,6 +129,7 @@ class RungSolver final : public Journal::Rung {
   struct Latest {  // of the last run
     double beta = 0;
     std::vector<double> values, support, degree, stays;
+    bool vectors_converged = false;  // and not values alone, of which those next to 1 are known least
   };
   // What a step leaves to the next.
   struct State {

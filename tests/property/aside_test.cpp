@@ -166,6 +166,55 @@ TEST(Aside, StrayRowsBesideAGroupLeaveRoomForItsMode) {
 }
 
 // Rows farther from each other than the sheet is wide would cost the others nearly all of their bandwidth.
+// Strays beside a group see it from farther away than its members see each other.
+TEST(Aside, StrayRowsNearAGroupAreNoMembers) {
+  constexpr std::size_t rows = 4000, group = 60, strays = 5;
+  Dataset data = sheet_with_group(rows, group);
+  data.rows += strays;
+  data.x.resize(data.rows * 10, 0.0);
+  const Random direction(13, 0);
+  for (std::size_t i = data.rows - strays; i < data.rows; ++i) {
+    double* x = data.x.data() + i * 10;
+    double length = 0;
+    for (std::size_t c = 0; c < 10; ++c) length += std::pow(x[c] = direction.normal(i * 10 + c), 2);
+    for (std::size_t c = 0; c < 10; ++c) x[c] *= 3 / std::sqrt(length);
+    x[3] += 10;
+  }
+  const Model model = fitted(data, 10);
+  EXPECT_TRUE(model.converged) << model.outcome;
+  EXPECT_GT(model.beta, 30) << model.outcome;
+  std::vector<std::size_t> expected;
+  for (std::size_t i = rows + group; i < data.rows; ++i) expected.push_back(i);
+  EXPECT_EQ(model.aside, expected) << model.outcome;
+}
+
+// A Boltzmann sample of (x^2 - 1)^2 + (y^2 - 1)^2 at `barrier` kT: by rejection.
+Dataset wells(std::size_t rows, double barrier) {
+  Dataset data;
+  data.dimension = 2;
+  const Random place(17, 0);
+  for (std::size_t draw = 0; data.x.size() < 2 * rows; ++draw) {
+    const double x = 4 * place.uniform(3 * draw) - 2, y = 4 * place.uniform(3 * draw + 1) - 2;
+    if (place.uniform(3 * draw + 2) < std::exp(-barrier * (std::pow(x * x - 1, 2) + std::pow(y * y - 1, 2))))
+      data.x.insert(data.x.end(), {x, y});
+  }
+  data.rows = rows;
+  return data;
+}
+
+// Rows on the barriers are sparse, and what the slow modes depend on.
+TEST(Aside, RowsThatHoldOthersTogetherStay) {
+  for (const double barrier : {4.0, 6.0}) {
+    const Dataset data = wells(3000, barrier);
+    const Model all = fitted(data, 16, 0.0), model = fitted(data, 16);
+    EXPECT_LE(model.aside.size(), 4u) << model.outcome;
+    for (std::size_t j = 0; j < 3; ++j) {
+      const double rate = (1 - model.eigenvalues[j]) * model.beta, expected = (1 - all.eigenvalues[j]) * all.beta;
+      EXPECT_GT(rate, 0.4 * expected) << barrier << " kT, mode " << j + 1 << ": " << model.outcome;
+    }
+  }
+}
+
 TEST(Aside, AGroupThatNoUsefulBandwidthResolvesIsPlacedByExtension) {
   const std::size_t rows = 3000, group = 40;
   const Model model = fitted(sheet_with_group(rows, group, 0.7), 8);
