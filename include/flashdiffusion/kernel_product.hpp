@@ -1,6 +1,9 @@
 // The primitive itself: Y = K(X, Z; beta) W with K_ij = exp(-beta |x_i - z_j|^2), never stored. W is z-rows × columns, row-major;
 // the result is x-rows × columns, row-major. With X alone the product is symmetric (each pair is evaluated once).
 //
+// A row of Y is right to the precision's row_error of the same row of K |W|; with a Z, which may hold rows of X, to twice that: an entry of 1 is then a
+// term of the sum like others, whose roundings it makes larger, and not added by itself.
+//
 // Throws Error(input) for NaN, infinity and values too large for the precision in X, Z or W, by row and column, and for points
 // that lie too far apart at this beta; Error(misuse) for shapes that do not fit together, null pointers and a beta that is not
 // positive and finite.

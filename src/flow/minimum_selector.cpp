@@ -254,7 +254,8 @@ class Search {
     if (up)
       return accept_at(beta, "edge",
                        "the error estimate V still falls at the largest bandwidth allowed, beta = " + number(beta) +
-                           "; raise `beta_max` or `beta0`");
+                           (std::isfinite(rules_.beta_max) && beta >= rules_.beta_max * (1 - 1e-9) ? "; raise `beta_max`"
+                                                                                                   : "; give a larger `beta0`"));
     return accept_at(beta, "edge",
                      "the error estimate V still falls towards broader kernels at the smallest bandwidth allowed, beta = " +
                          number(beta) + ": the rows do not resolve these modes; use more rows, fewer modes or a smaller `beta0`");

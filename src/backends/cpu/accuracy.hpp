@@ -6,8 +6,8 @@
 // distinct values they are not: coordinates that are equal or opposite in many columns would be rounded alike in each, and the errors
 // of a row would add up. So coordinates are decorrelated (packed_points.cpp): the origin is moved by a small step that differs from
 // column to column, which distances do not see. Copies of a row are another matter: their entries with each other are all
-// rounded alike, and a sum of D terms whose size is A is off by some eps A sqrt(D) in each of them. So where a table holds copies A sqrt(D)
-// is bounded too; the difference form has no error for rows that do not differ. The promise of fp32 is 6e-6 (base/precision.cpp).
+// rounded alike, and a sum of D terms whose size is A is off by some eps A sqrt(D) in each of them. So where a table holds copies, or
+// is multiplied with another that may hold the same rows, A sqrt(D) is bounded too; the difference form has no error for rows that do not differ. The promise of fp32 is 6e-6 (base/precision.cpp).
 //
 // Where it holds for all points at once, the form is factored: exp(-beta |x_i - x_j|^2) = s_i 2^(x_i.x_j) s_j with s =
 // 2^(-|x|^2/2) in fp64, so that Y = S (2^(x.x)) S W: weights are multiplied by s when they are packed and sums when they are

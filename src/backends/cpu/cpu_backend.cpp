@@ -154,8 +154,8 @@ class Core {
       return {x.packed(beta, few, team_), z.packed(beta, few, team_)};
     const double reference =
         keeps_ && &x == &z && x.dimension() >= cpu::columns_worth_keeping ? cpu::reference_beta(x, beta) : beta;
-    const bool local = x.wants_local(reference) || z.wants_local(reference);
-    return {x.packed(beta, reference, local, team_), z.packed(beta, reference, local, team_)};
+    const bool others = &x != &z, local = x.wants_local(reference, others) || z.wants_local(reference, others);
+    return {x.packed(beta, reference, local, others, team_), z.packed(beta, reference, local, others, team_)};
   }
 
   template <class F>

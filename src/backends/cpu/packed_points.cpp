@@ -103,9 +103,14 @@ CpuPoints<T>::CpuPoints(PointSource& centred, Precision precision)
 }
 
 template <class T>
-bool CpuPoints<T>::wants_local(double beta) const {
+double CpuPoints<T>::cancellation(bool beside_others) const {
+  return largest_cancellation<T>(dimension_, copies_ || beside_others);
+}
+
+template <class T>
+bool CpuPoints<T>::wants_local(double beta, bool beside_others) const {
   const double scale = Gaussian::point_scale(beta);
-  return scale * scale * largest_square_ > largest_cancellation<T>(dimension_, copies_);  // |a_i| + |a_j| of the largest pair
+  return scale * scale * largest_square_ > cancellation(beside_others);  // |a_i| + |a_j| of the largest pair
 }
 
 template <class T>
@@ -119,14 +124,15 @@ double CpuPoints<T>::coordinate(double beta) const {
 }
 
 template <class T>
-const PackedPoints<T>& CpuPoints<T>::packed(double beta, double reference, bool local, Team& team) const {
+const PackedPoints<T>& CpuPoints<T>::packed(double beta, double reference, bool local, bool beside_others, Team& team) const {
   // squared distances between panels are sums of squares in T
   if (constexpr double largest = is_wide<T> ? 1e153 : 1e18; !(norm(reference) <= largest))
     throw Error(Failure::input, "the points are too far apart for this bandwidth: scaled distances overflow",
                 "remove rows far from all others, or give a smaller beta");
   PackedPoints<T>& to = packed_;
-  const bool anew = packed_reference_ != reference || packed_.local != local;
-  if (anew) pack(reference, local, team);
+  const double most = cancellation(beside_others);
+  const bool anew = packed_reference_ != reference || packed_.local != local || (local && packed_.cancellation != most);
+  if (anew) pack(reference, local, most, team);
   if (anew || packed_beta_ != beta) {
     to.multiple = beta / reference;
     for (std::size_t i = 0; i < panels_ * panel_rows; ++i)
@@ -137,14 +143,14 @@ const PackedPoints<T>& CpuPoints<T>::packed(double beta, double reference, bool 
 }
 
 template <class T>
-void CpuPoints<T>::pack(double reference, bool local, Team& team) const {
+void CpuPoints<T>::pack(double reference, bool local, double cancellation, Team& team) const {
   PackedPoints<T>& to = packed_;
   packed_reference_ = -1;  // until all is done
   to.rows = rows_;
   to.panels = panels_;
   to.dimension = dimension_;
   to.local = local;
-  to.cancellation = largest_cancellation<T>(dimension_, copies_);
+  to.cancellation = cancellation;
   to.x.at_least(panels_ * dimension_ * panel_rows);
   if (local) to.low.at_least(panels_ * dimension_ * panel_rows), to.half.at_least(panels_ * panel_rows);
   to.factor.at_least(panels_ * panel_rows);

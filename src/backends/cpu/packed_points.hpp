@@ -63,15 +63,17 @@ class CpuPoints final : public Points {
   Precision precision() const override { return precision_; }
   const std::vector<std::size_t>& order() const { return order_; }  // order()[i]: the source's row at place i
 
-  // Packed for a bandwidth, scaled for `reference`, which is no smaller; the last packing is kept. `local`: with local centres.
-  const PackedPoints<T>& packed(double beta, double reference, bool local, Team& team) const;
-  bool wants_local(double beta) const;
+  // Packed for a bandwidth, scaled for `reference`, which is no smaller; the last packing is kept. `local`: with local centres. `beside_others`: for a
+  // product with other points, some of which may be the same rows.
+  const PackedPoints<T>& packed(double beta, double reference, bool local, bool beside_others, Team& team) const;
+  bool wants_local(double beta, bool beside_others = false) const;
   const PackedPoints<T>& packed(double beta, Coding coding, Team& team) const;  // in few bits
   double norm(double beta) const;                                               // no row's is larger, scaled for this bandwidth
   double coordinate(double beta) const;                                         // and no coordinate
 
  private:
-  void pack(double reference, bool local, Team& team) const;
+  void pack(double reference, bool local, double cancellation, Team& team) const;
+  double cancellation(bool beside_others) const;
 
   std::size_t rows_, dimension_, panels_ = 0;
   Precision precision_;

@@ -163,6 +163,21 @@ void factored_exponents(const T* row_panel, ColumnPanel<T> columns, std::size_t 
   }
 }
 
+// -|x_i - x_j|^2/2 in pieces of few coordinates: squares are positive, and where many are equal (tables of +1 and -1) the roundings of one long sum
+// have one sign too and are off by as many of them as there are terms.
+template <Form kForm, class T>
+void squared_differences(const T* row_panel, const T* row_low, ColumnPanel<T> columns, std::size_t dimension, T* tile) {
+  constexpr std::size_t few = 32;
+  for (std::size_t first = 0; first < dimension; first += few) {
+    auto fill = first == 0 ? exponents<kForm, false, false, T> : exponents<kForm, false, true, T>;
+    fill(row_panel, row_panel, row_low, columns, std::min(few, dimension - first), tile);
+    row_panel += few * panel_rows;
+    row_low += few * panel_rows;
+    columns.x += few * panel_rows;
+    columns.low += few * panel_rows;
+  }
+}
+
 // Entries of a tile from its exponents; kClamp: where these may be far below what a power of two can have.
 template <bool kClamp, class T>
 HWY_NOINLINE void exp2_tile(const T* exponents, T multiple, T* tile) {
@@ -268,11 +283,11 @@ void fill_exponents(const Pass<T>& pass, std::size_t p, Form form, ColumnPanel<T
     if constexpr (has_fixed_point<T>) {
       amx::exponents(columns.x, x.panel(p) + x.dimension / 2 * panel_rows, x.dimension / amx::chunk, tile);
     }
+  } else if (form == Form::expanded) {
+    exponents<Form::expanded, false, false, T>(x.panel(p), x.half.data() + p * panel_rows, x.low_panel(p), columns, x.dimension, tile);
   } else {
-    auto fill = form == Form::exact        ? exponents<Form::exact, false, false, T>
-                : form == Form::difference ? exponents<Form::difference, false, false, T>
-                                           : exponents<Form::expanded, false, false, T>;
-    fill(x.panel(p), x.half.data() + p * panel_rows, x.low_panel(p), columns, x.dimension, tile);
+    auto fill = form == Form::exact ? squared_differences<Form::exact, T> : squared_differences<Form::difference, T>;
+    fill(x.panel(p), x.low_panel(p), columns, x.dimension, tile);
   }
 }
 
