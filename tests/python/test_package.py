@@ -31,6 +31,23 @@ def test_every_public_name_is_there():
         flashdiffusion.nonsense
 
 
+def test_names_are_there_without_scipy():
+    code = """
+import inspect, pydoc, sys
+sys.modules["scipy"] = None  # as if it were not installed
+from flashdiffusion import *
+import flashdiffusion
+assert hasattr(flashdiffusion, "KernelOperator") and inspect.getmembers(flashdiffusion) and pydoc.render_doc(flashdiffusion)
+for operator in (KernelOperator, DiffusionOperator):
+    try:
+        operator([[0.0], [1.0]], beta=1.0)
+    except ImportError as error:
+        print(error)
+"""
+    result = run(code)
+    assert result.stdout == "".join(f"{name} is a LinearOperator of SciPy: pip install scipy\n" for name in ("KernelOperator", "DiffusionOperator")), result.stderr
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_in_docstrings(name):
     module = importlib.import_module("flashdiffusion" + name)
