@@ -86,7 +86,7 @@ int run(const Arguments& arguments) {
                                              {"dimension", dimension},
                                              {"modes", options.modes},
                                              {"seconds", forecast.seconds},
-                                             {"memory_bytes", static_cast<std::uint64_t>(forecast.memory_bytes)},
+                                             {"memory_bytes", static_cast<std::uint64_t>(std::min(forecast.memory_bytes, 0x1p63))},
                                              {"free_bytes", static_cast<std::uint64_t>(free)},
                                              {"fits_in_memory", !too_much},
                                              {"passes", forecast.passes},

@@ -27,7 +27,7 @@ constexpr std::size_t narrow_columns = 2, wide_columns = 24;  // widths at which
 // Of points with more coordinates these are timed: what a pair costs beyond them grows with their number. Rows stay as many, so that all threads
 // have work.
 constexpr std::size_t timed_coordinates = 1024;
-constexpr double most_values = 0x1p53;  // of a table: some tens of petabytes, and every count of it is exact in a double
+constexpr double most_values = 0x1p50;  // of a table: some petabytes
 
 bool keeps_doubles(const Options& options) {
   return std::any_of(options.precision.begin(), options.precision.end(), [](Precision p) { return traits(p).wide_panels; });
