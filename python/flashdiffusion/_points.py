@@ -3,7 +3,17 @@
 Refusals are worded as scikit-learn words them. Values that are not finite are found later, by the library, which names row and column.
 """
 
+import os
+
 import numpy as np
+
+
+def as_path(name, path):
+    """A path as text."""
+    try:
+        return os.fsdecode(path)
+    except TypeError:
+        raise TypeError(f"{name} = {path!r} is not a path") from None
 
 
 def is_sparse(table):
@@ -118,6 +128,6 @@ def refuse_other_columns(estimator, table, array):
 
 
 def _warn(message):
-    import warnings
+    from .warnings import warn
 
-    warnings.warn(message, UserWarning, stacklevel=4)
+    warn(UserWarning(message))

@@ -84,7 +84,7 @@ def test_a_report_appears_whole_or_not_at_all(model, tmp_path):
     path.write_text("before")
     with pytest.raises(ValueError):
         model.report(path, labels=[1])
-    with pytest.raises(OSError):
+    with pytest.raises(FileNotFoundError, match=r"no such folder.*nowhere'$"):
         model.report(tmp_path / "nowhere" / "report.html")
     assert path.read_text() == "before" and [entry.name for entry in tmp_path.iterdir()] == ["report.html"]
     model.report(path)

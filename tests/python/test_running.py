@@ -63,6 +63,17 @@ def test_an_exception_in_the_callback_stops_a_fit_and_is_what_is_raised():
         DiffusionMap(**LONG, callback=callback).fit(long_points())
 
 
+@pytest.mark.parametrize("error", [ValueError("row 5 in my `modes`"), RuntimeError("use --modes"), MemoryError("row 7")])
+def test_what_a_callback_raises_keeps_its_words_and_its_traceback(error):
+    def callback(record):
+        raise error
+
+    with pytest.raises(type(error)) as caught:
+        DiffusionMap(4, callback=callback).fit(torus(9000))
+    assert caught.value is error
+    assert "callback" in [entry.name for entry in caught.traceback]
+
+
 def test_other_threads_run_meanwhile():
     """Python code in another thread moves on between two reports of a fit, which the fit itself takes in one go."""
     steps, stop, seen = [0], threading.Event(), []
