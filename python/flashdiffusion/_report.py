@@ -65,7 +65,10 @@ def write_whole(text, path):
         raise IsADirectoryError(f"{path} is a folder: name a file in it")
     if not os.path.isdir(os.path.dirname(path)):
         raise FileNotFoundError(errno.ENOENT, "there is no such folder to write to", os.path.dirname(path))
-    descriptor, temporary = tempfile.mkstemp(prefix=os.path.basename(path) + ".", dir=os.path.dirname(path))
+    try:
+        descriptor, temporary = tempfile.mkstemp(prefix=os.path.basename(path) + ".", dir=os.path.dirname(path))
+    except OSError as error:  # of the file that was asked for
+        raise OSError(error.errno, f"cannot be written: {error.strerror}", path) from None
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
