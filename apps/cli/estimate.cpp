@@ -82,17 +82,18 @@ int run(const Arguments& arguments) {
   const bool too_much = !memory_complaint(rows, dimension, options).empty();
   const double free = static_cast<double>(available_memory_bytes());
   if (arguments.json) {
-    const nlohmann::ordered_json document = {{"n", rows},
-                                             {"dimension", dimension},
-                                             {"modes", options.modes},
-                                             {"seconds", forecast.seconds},
-                                             {"memory_bytes", static_cast<std::uint64_t>(std::min(forecast.memory_bytes, 0x1p63))},
-                                             {"free_bytes", static_cast<std::uint64_t>(free)},
-                                             {"fits_in_memory", !too_much},
-                                             {"passes", forecast.passes},
-                                             {"full_passes", forecast.full_passes},
-                                             {"columns", forecast.columns},
-                                             {"pairs_per_second", forecast.pairs_per_second}};
+    const nlohmann::ordered_json document = {
+        {"n", rows},
+        {"dimension", dimension},
+        {"modes", options.modes},
+        {"seconds", forecast.seconds},
+        {"memory_bytes", static_cast<std::uint64_t>(std::min(forecast.memory_bytes, 0x1p63))},
+        {"free_bytes", static_cast<std::uint64_t>(free)},
+        {"fits_in_memory", !too_much},
+        {"passes", forecast.passes},
+        {"full_passes", forecast.full_passes},
+        {"columns", forecast.columns},
+        {"pairs_per_second", forecast.pairs_per_second}};
     print_result(document.dump(2) + "\n");
     return done;
   }

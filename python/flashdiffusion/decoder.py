@@ -57,7 +57,13 @@ class Decoder(Estimator):
             raise ValueError(f"period = {self.period!r} is not a finite number above 0")
         if self.ridge is not None and not (_is_number(self.ridge) and 0 <= self.ridge < np.inf):
             raise ValueError(f"ridge = {self.ridge!r} is not a finite number of at least 0")
+        if y is None:
+            raise ValueError("requires y to be passed, but the target y is None")
         X, y = as_points(X).astype(np.float64), np.asarray(unmasked(y))
+        if y.ndim == 0:
+            raise ValueError(f"y = {y!r} is one target: one is needed for each row of coordinates")
+        if len(X) < 2:
+            raise ValueError("Found array with 1 sample: nothing can be learnt from a single row")
         if len(y) != len(X):
             raise ValueError(f"{len(X)} rows of coordinates, but {len(y)} targets")
         self._flat = y.ndim == 1
@@ -149,7 +155,8 @@ def refuse_not_finite(X):
     where = np.argwhere(~np.isfinite(X))
     if len(where):
         row, column = where[0]
-        raise ValueError(f"X holds {X[row, column]} in row {row + 1}, column {column + 1} (counted from 1): coordinates must be finite")
+        what = "NaN" if np.isnan(X[row, column]) else "infinity"
+        raise ValueError(f"{what} in row {row + 1}, column {column + 1} of X (counted from 1): coordinates must be finite")
 
 
 def _solve(X, y, ridge):

@@ -32,7 +32,8 @@ void bind_fit(nb::module_& module) {
       },
       nb::arg("points").noconvert(), nb::arg("options"), nb::arg("progress") = nb::none(), nb::arg("note") = nb::none(),
       nb::arg("checkpoint") = nb::none(),
-      "The diffusion map of the rows of an array. progress(dict) and note(str) are called while it runs; checkpoint names a file.");
+      "The diffusion map of the rows of an array. progress(dict) and note(str) are called while it runs; checkpoint names a "
+      "file.");
 }
 
 }  // namespace fd::python

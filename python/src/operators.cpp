@@ -37,8 +37,7 @@ void bind_operators(nb::module_& module) {
       .def_prop_ro("columns", &KernelOperator::columns)
       .def_prop_ro("beta", &KernelOperator::beta)
       .def(
-          "apply",
-          [](const KernelOperator& kernel, const Rows& w, bool diagonal) { return product(kernel, w, diagonal, false); },
+          "apply", [](const KernelOperator& kernel, const Rows& w, bool diagonal) { return product(kernel, w, diagonal, false); },
           nb::arg("w").noconvert(), nb::arg("diagonal") = true)
       .def(
           "apply_transposed",

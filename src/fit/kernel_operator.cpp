@@ -110,7 +110,8 @@ struct KernelOperator::Loaded {
   // Y = K W for W on the rows of `from` and Y on those of `to`.
   Table product(const Points& to, const Points& from, PointsView w, Observer* observer, bool diagonal) const {
     if (z && !diagonal)
-      throw Error(Failure::misuse, "the kernel between X and Z has no diagonal to leave out", "leave out the second set of points");
+      throw Error(Failure::misuse, "the kernel between X and Z has no diagonal to leave out",
+                  "leave out the second set of points");
     if (from.rows() != w.rows())
       throw Error(Failure::misuse, "W has " + std::to_string(w.rows()) + " rows, the points have " + std::to_string(from.rows()),
                   "W holds a row for each point it weighs");

@@ -59,11 +59,11 @@ def test_decoder_refuses_nan_and_ragged():
     with pytest.raises(ValueError, match="NaN"):
         Decoder().fit(np.random.rand(20, 2), masked)
     decoder = Decoder().fit(np.random.rand(20, 2), np.random.rand(20))
-    with pytest.raises(ValueError, match="nan in row 2, column 1"):
+    with pytest.raises(ValueError, match="NaN in row 2, column 1"):
         decoder.predict([[0.0, 1.0], [np.nan, 1.0]])
 
 
 def test_inverse_transform_refuses_nan(points):
     model = DiffusionMap(2, beta=1.5).fit(points)
-    with pytest.raises(ValueError, match="inf in row 1, column 2"):
+    with pytest.raises(ValueError, match="infinity in row 1, column 2"):
         model.inverse_transform([[0.0, np.inf]])

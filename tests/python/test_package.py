@@ -92,6 +92,12 @@ distances: NDArray[np.float64] = diffusion_distances(model.embedding_)
 time: NDArray[np.float64] = pseudotime(model.eigenvalues_, model.psi_, root=0)
 frames: NDArray[np.float32] = md.distances(np.zeros((5, 4, 3)), anchors=2)
 axes = plot.embedding(model, modes=(0, 1, 2), colour=time)
+class Mine(DiffusionMap):
+    pass
+
+
+mine: Mine = Mine(4, checkpoint="fit.checkpoint").fit(X).save("mine.h5")
+loaded: Mine = Mine.load("mine.h5")
 epsilon: float = conventions.epsilon(model.beta_, "pydiffmap")
 """
 MISTAKES = ['DiffusionMap(n_component=4)', 'DiffusionMap("four")', 'kernel_matmul(X, X)', 'model.betas_', 'bandwidth(sigma="wide")', 'estimate(X).second', 'md.distances(X, 8, chunk="many")']
