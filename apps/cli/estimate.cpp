@@ -1,6 +1,7 @@
 // flashdiffusion estimate: time, memory and passes of a fit on this machine, before running it.
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <filesystem>
 #include <memory>
 
@@ -42,8 +43,16 @@ Examples:
   flashdiffusion estimate points.npy --beta 0.5 -k 64 --precision fp64)";
 
 bool is_count(const std::string& word) {
-  return !word.empty() && word.size() < 16 &&
-         std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isdigit(c); }) && !std::filesystem::exists(word);
+  return !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isdigit(c); }) &&
+         !std::filesystem::exists(word);
+}
+
+std::size_t count_of(const std::string& word) {
+  std::size_t count = 0;
+  if (std::from_chars(word.data(), word.data() + word.size(), count).ec != std::errc())
+    throw Error(Failure::misuse, fmt::format("{} is more rows or columns than any table has", word),
+                "for instance: estimate 100000 32");
+  return count;
 }
 
 int run(const Arguments& arguments) {
@@ -55,8 +64,8 @@ int run(const Arguments& arguments) {
     throw Error(Failure::misuse, fmt::format("{} is one number: rows and columns are needed", arguments.points[0]),
                 "for instance: estimate 100000 32");
   if (arguments.points.size() == 2 && is_count(arguments.points[0]) && is_count(arguments.points[1])) {
-    rows = std::stoull(arguments.points[0]);
-    dimension = std::stoull(arguments.points[1]);
+    rows = count_of(arguments.points[0]);
+    dimension = count_of(arguments.points[1]);
     arguments.fit.check_rows(rows);
     if (dimension == 0) throw Error(Failure::misuse, "points need at least one column", "for instance: estimate 100000 32");
     forecast = estimate(rows, dimension, options);
@@ -73,17 +82,18 @@ int run(const Arguments& arguments) {
   const bool too_much = !memory_complaint(rows, dimension, options).empty();
   const double free = static_cast<double>(available_memory_bytes());
   if (arguments.json) {
-    const nlohmann::ordered_json document = {{"n", rows},
-                                             {"dimension", dimension},
-                                             {"modes", options.modes},
-                                             {"seconds", forecast.seconds},
-                                             {"memory_bytes", static_cast<std::uint64_t>(forecast.memory_bytes)},
-                                             {"free_bytes", static_cast<std::uint64_t>(free)},
-                                             {"fits_in_memory", !too_much},
-                                             {"passes", forecast.passes},
-                                             {"full_passes", forecast.full_passes},
-                                             {"columns", forecast.columns},
-                                             {"pairs_per_second", forecast.pairs_per_second}};
+    const nlohmann::ordered_json document = {
+        {"n", rows},
+        {"dimension", dimension},
+        {"modes", options.modes},
+        {"seconds", forecast.seconds},
+        {"memory_bytes", static_cast<std::uint64_t>(std::min(forecast.memory_bytes, 0x1p63))},
+        {"free_bytes", static_cast<std::uint64_t>(free)},
+        {"fits_in_memory", !too_much},
+        {"passes", forecast.passes},
+        {"full_passes", forecast.full_passes},
+        {"columns", forecast.columns},
+        {"pairs_per_second", forecast.pairs_per_second}};
     print_result(document.dump(2) + "\n");
     return done;
   }

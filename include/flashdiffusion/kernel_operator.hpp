@@ -26,8 +26,10 @@ class KernelOperator {
   std::size_t columns() const;
   double beta() const;
 
-  Table apply(PointsView w, Observer* observer = nullptr) const;             // K W, W: columns() × any
-  Table apply_transposed(PointsView w, Observer* observer = nullptr) const;  // K^T W, W: rows() × any
+  // K W, W: columns() × any, and K^T W, W: rows() × any. Without the diagonal, K_ii = 1, a symmetric operator is K - I, and what is left is as
+  // accurate beside itself as K is beside 1; a rectangular one has none, and throws Error(misuse).
+  Table apply(PointsView w, Observer* observer = nullptr, bool diagonal = true) const;
+  Table apply_transposed(PointsView w, Observer* observer = nullptr, bool diagonal = true) const;
 
  private:
   struct Loaded;

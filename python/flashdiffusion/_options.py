@@ -1,5 +1,6 @@
 """Parameters as Python has them -> the library's options. Each is checked here, so that a refusal names the parameter."""
 
+import json
 import math
 import numbers
 
@@ -10,10 +11,18 @@ from . import _native
 DEFAULT_SEED = 42  # the library's own: a fit without random_state is repeatable too
 
 
-def _whole(name, value, least):
+def _whole(name, value, least, most=2**31 - 1):
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral) or value < least:
         raise ValueError(f"{name} = {value!r} is not a whole number of at least {least}")
+    if value > most:
+        raise ValueError(f"{name} = {value!r} is more than {most}, the most it can be")
     return int(value)
+
+
+def _flag(name, value):
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} = {value!r} is neither True nor False")
+    return bool(value)
 
 
 def _real(name, value):
@@ -26,7 +35,7 @@ def threads(n_jobs):
     """Threads for an ``n_jobs``: None and -1 are all cores, -2 all but one, and so on."""
     if n_jobs is None or n_jobs == -1:
         return 0
-    if isinstance(n_jobs, numbers.Integral) and n_jobs < 0:
+    if isinstance(n_jobs, numbers.Integral) and not isinstance(n_jobs, (bool, np.bool_)) and n_jobs < 0:
         import os
 
         return max(1, len(os.sched_getaffinity(0)) + 1 + int(n_jobs))
@@ -38,7 +47,7 @@ def seed(random_state):
     if random_state is None:
         return DEFAULT_SEED
     if isinstance(random_state, numbers.Integral):
-        return _whole("random_state", random_state, 0)
+        return _whole("random_state", random_state, 0, 2**64 - 1)
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31))
     if isinstance(random_state, np.random.Generator):
@@ -48,6 +57,8 @@ def seed(random_state):
 
 def precisions(precision):
     """A name, names separated by commas, or a list of names: a cascade, of which the last decides."""
+    if not isinstance(precision, str) and not (isinstance(precision, (list, tuple)) and all(isinstance(name, str) for name in precision)):
+        raise ValueError(f"precision = {precision!r} is neither a name, such as 'fp32', nor a list of names")
     names = [name.strip() for name in precision.split(",")] if isinstance(precision, str) else list(precision)
     if not names:
         raise ValueError("precision = [] holds no name; use 'fp32'")
@@ -59,6 +70,44 @@ def time(diffusion_time):
     if not (value >= 0 and math.isfinite(value)):
         raise ValueError(f"diffusion_time = {diffusion_time!r} is not a finite number of at least 0")
     return value
+
+
+# Parameters that say what is fitted, by the names of the library's options; the rest is about a machine or a run.
+_REMEMBERED = {
+    "beta": "beta",
+    "select": "select",
+    "ladder": "ladder",
+    "tolerance": "tolerance",
+    "seed": "random_state",
+    "trim": "trim",
+    "components": "components",
+    "drop_localised": "drop_localised",
+    "max_passes": "max_passes",
+    "beta0": "beta0",
+    "beta_max": "beta_max",
+    "basis": "basis",
+}
+_NONE = {"components": "auto", "max_passes": 0, "basis": 0}  # as the command line writes "chosen"
+
+
+def remembered(provenance):
+    """Parameters of the fit that a model file tells of, whether it was made here or by the command line."""
+    try:
+        told = json.loads(provenance)
+        ours, theirs = told.get("parameters"), told.get("options")
+    except (ValueError, AttributeError):
+        return {}
+    found = {}
+    for option, parameter in _REMEMBERED.items():
+        if isinstance(ours, dict) and parameter in ours:
+            value = ours[parameter]
+        elif isinstance(theirs, dict) and option in theirs:
+            value = None if theirs[option] == _NONE.get(option, object()) else theirs[option]
+        else:
+            continue
+        if isinstance(value, (int, float, type(None))) or parameter in ("select", "trim") and isinstance(value, str):
+            found[parameter] = value
+    return found
 
 
 def machine_options(precision="fp32", backend="auto", n_jobs=None):
@@ -96,16 +145,16 @@ def fit_options(
     options.alpha = _real("alpha", alpha)
     options.beta = None if beta is None else _real("beta", beta)
     options.select = str(select)
-    options.ladder = bool(ladder)
+    options.ladder = _flag("ladder", ladder)
     options.tolerance = _real("tolerance", tolerance)
     options.seed = seed(random_state)
     options.components = None if components is None else _whole("components", components, 1)
-    options.drop_localised = bool(drop_localised)
+    options.drop_localised = _flag("drop_localised", drop_localised)
     options.max_passes = 0 if max_passes is None else _whole("max_passes", max_passes, 1)
     options.beta0 = None if beta0 is None else _real("beta0", beta0)
     options.beta_max = None if beta_max is None else _real("beta_max", beta_max)
     options.basis = 0 if basis is None else _whole("basis", basis, 1)
-    options.memory_bytes = None if memory_bytes is None else _whole("memory_bytes", memory_bytes, 0)
+    options.memory_bytes = None if memory_bytes is None else _whole("memory_bytes", memory_bytes, 0, 2**63 - 1)
     if isinstance(trim, str) and trim != "auto":
         raise ValueError(f"trim = {trim!r} is neither 'auto' nor a fraction below 0.5")
     options.trim = None if trim in ("auto", None) else _real("trim", trim)

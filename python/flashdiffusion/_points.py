@@ -3,7 +3,17 @@
 Refusals are worded as scikit-learn words them. Values that are not finite are found later, by the library, which names row and column.
 """
 
+import os
+
 import numpy as np
+
+
+def as_path(name, path):
+    """A path as text."""
+    try:
+        return os.fsdecode(path)
+    except TypeError:
+        raise TypeError(f"{name} = {path!r} is not a path") from None
 
 
 def is_sparse(table):
@@ -35,11 +45,10 @@ def as_points(table, name="X"):
             "reduce it first (PCA)."
         )
     if hasattr(table, "to_numpy") and hasattr(table, "columns"):
-        table = _values(table)
+        table = _values(table, name)
     elif hasattr(table, "collect") and hasattr(table, "columns"):
         raise TypeError(f"{name} is a lazy frame: call .collect() first")
-    if np.ma.isMaskedArray(table):  # what is masked is missing, and refused as such
-        table = np.ma.masked_array(table, dtype=np.result_type(table.dtype, np.float32)).filled(np.nan)
+    table = unmasked(table)
     array = table if type(table) is np.ndarray else np.asarray(table)
     if np.iscomplexobj(array):
         raise ValueError(f"Complex data not supported\n{array}\n")
@@ -62,12 +71,37 @@ def as_points(table, name="X"):
     return np.ascontiguousarray(array)
 
 
-def _values(frame):
+def unmasked(array):
+    """What is masked is missing: NaN, which is refused as such."""
+    if not np.ma.isMaskedArray(array):
+        return array
+    if array.dtype.kind in "fiub":
+        array = np.ma.masked_array(array, dtype=np.result_type(array.dtype, np.float32))
+    return array.filled(np.nan) if array.dtype.kind in "fcO" else array
+
+
+def _values(frame, name):
     """A frame's values; where columns of several or nullable types would make objects of them, as float64 with NaN for what is missing."""
+    times = [str(column) for column, kind in zip(frame.columns, frame.dtypes) if _is_time(kind)]
+    if times:
+        many = len(times) > 1
+        raise ValueError(
+            f"{name}: {'columns' if many else 'column'} {', '.join(repr(column) for column in times[:5])}{', ...' if len(times) > 5 else ''} "
+            f"{'hold' if many else 'holds'} dates or times, which have no unit that distances could be in; convert them to numbers (days, "
+            "seconds) or leave them out"
+        )
     array = frame.to_numpy()
     if array.dtype != object or not hasattr(frame, "iloc"):
         return array
     return frame.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def _is_time(kind):
+    """Dates, times and durations, as pandas (also with Arrow's types) and polars name the types of their columns."""
+    temporal = getattr(kind, "is_temporal", None)
+    if callable(temporal):
+        return temporal()
+    return getattr(kind, "kind", None) in ("M", "m") or str(kind).startswith(("period", "date", "time"))
 
 
 def refuse_other_columns(estimator, table, array):
@@ -94,6 +128,6 @@ def refuse_other_columns(estimator, table, array):
 
 
 def _warn(message):
-    import warnings
+    from .warnings import warn
 
-    warnings.warn(message, UserWarning, stacklevel=4)
+    warn(UserWarning(message))

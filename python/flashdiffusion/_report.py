@@ -1,5 +1,6 @@
 """A fitted map in HTML: the summary that notebooks show, and a page of its own."""
 
+import errno
 import html
 import os
 import tempfile
@@ -7,6 +8,7 @@ import tempfile
 import numpy as np
 
 from ._native import Labels, report_page
+from ._points import as_path
 
 TABLE = "border-collapse:collapse;margin:.4em 0"
 CELL = "text-align:left;padding:.15em 1em .15em 0;border:0;vertical-align:top"
@@ -19,7 +21,7 @@ def rows(model):
     leading = ", ".join(f"{value:.4f}" for value in model.eigenvalues_[:6]) + (", ..." if len(model.eigenvalues_) > 6 else "")
     return [
         ("points", f"{len(model.psi_):,} rows, {model.n_features_in_} columns"),
-        ("bandwidth beta", f"{model.beta_:.5g}" + (" (given)" if model.beta is not None else f" (chosen, {model.select})")),
+        ("bandwidth beta", f"{model.beta_:.5g}" + (f" (chosen, {model.select})" if np.unique(model.sweep_["beta"]).size > 1 else " (given)")),
         ("effective neighbours", f"{model.n_eff_:,.1f}"),
         ("intrinsic dimension", f"{model.intrinsic_dim_:.2f}"),
         ("eigenvalues", leading),
@@ -58,10 +60,15 @@ def page(model, labels=None, title=None):
 
 def write_whole(text, path):
     """A file that appears by rename, with the permissions a new file has; a failure leaves what was there."""
-    path = os.path.realpath(path)
+    path = os.path.realpath(as_path("path", path))
     if os.path.isdir(path):
         raise IsADirectoryError(f"{path} is a folder: name a file in it")
-    descriptor, temporary = tempfile.mkstemp(prefix=os.path.basename(path) + ".", dir=os.path.dirname(path))
+    if not os.path.isdir(os.path.dirname(path)):
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder to write to", os.path.dirname(path))
+    try:
+        descriptor, temporary = tempfile.mkstemp(prefix=os.path.basename(path) + ".", dir=os.path.dirname(path))
+    except OSError as error:  # of the file that was asked for
+        raise OSError(error.errno, f"cannot be written: {error.strerror}", path) from None
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._estimator import Estimator, not_fitted
-from ._points import as_points
+from ._estimator import Estimator, Self, not_fitted
+from ._points import as_points, unmasked
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -50,9 +51,19 @@ class Decoder(Estimator):
         self.folds = folds
         self.period = period
 
-    def fit(self, X: Any, y: ArrayLike) -> Decoder:
+    def fit(self: Self, X: Any, y: ArrayLike) -> Self:
         """X: a row of coordinates each, y: a target or a row of targets each."""
-        X, y = as_points(X).astype(np.float64), np.asarray(y)
+        if self.period is not None and not (_is_number(self.period) and 0 < self.period < np.inf):
+            raise ValueError(f"period = {self.period!r} is not a finite number above 0")
+        if self.ridge is not None and not (_is_number(self.ridge) and 0 <= self.ridge < np.inf):
+            raise ValueError(f"ridge = {self.ridge!r} is not a finite number of at least 0")
+        if y is None:
+            raise ValueError("requires y to be passed, but the target y is None")
+        X, y = as_points(X).astype(np.float64), np.asarray(unmasked(y))
+        if y.ndim == 0:
+            raise ValueError(f"y = {y!r} is one target: one is needed for each row of coordinates")
+        if len(X) < 2:
+            raise ValueError("Found array with 1 sample: nothing can be learnt from a single row")
         if len(y) != len(X):
             raise ValueError(f"{len(X)} rows of coordinates, but {len(y)} targets")
         self._flat = y.ndim == 1
@@ -66,8 +77,6 @@ class Decoder(Estimator):
         self.ridge_ = self.ridge
         if self.ridge is None:
             self.ridge_, self.error_ = self._cross_validate(X / scale, y)
-        elif not self.ridge >= 0:
-            raise ValueError(f"ridge = {self.ridge!r} is not a number of at least 0")
         coefficients, self.intercept_ = _solve(X / scale, y, self.ridge_)
         self.coefficients_ = coefficients / scale[:, None]
         return self
@@ -79,12 +88,13 @@ class Decoder(Estimator):
         X = as_points(X)
         if X.shape[1] != self.n_features_in_:
             raise ValueError(f"X has {X.shape[1]} features, but Decoder is expecting {self.n_features_in_} features as input.")
+        refuse_not_finite(X)
         y = self._roll(X @ self.coefficients_ + self.intercept_)
         return y[:, 0] if self._flat else y
 
     def score(self, X: Any, y: ArrayLike) -> float:
         """Coefficient of determination, 1 at best; on a circle 1 - mean squared angle error over the circular variance."""
-        y = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+        y = np.asarray(unmasked(y), dtype=np.float64).reshape(len(y), -1)
         error = self._difference(self.predict(X).reshape(y.shape), y)
         if self.period:
             mean = self._roll(self._unroll(y).mean(0, keepdims=True))
@@ -134,6 +144,19 @@ class Decoder(Estimator):
         scale = squares.min(0)
         best = int(np.argmin((squares / np.where(scale > 0, scale, 1.0)).sum(1)))  # targets weigh alike, whatever their unit
         return float(grid[best]), np.sqrt(squares[best] / len(X))
+
+
+def _is_number(value):
+    return isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+
+
+def refuse_not_finite(X):
+    """Of coordinates that are decoded, with the place of the first."""
+    where = np.argwhere(~np.isfinite(X))
+    if len(where):
+        row, column = where[0]
+        what = "NaN" if np.isnan(X[row, column]) else "infinity"
+        raise ValueError(f"{what} in row {row + 1}, column {column + 1} of X (counted from 1): coordinates must be finite")
 
 
 def _solve(X, y, ridge):

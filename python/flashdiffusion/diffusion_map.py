@@ -5,17 +5,16 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _native, _options
-from ._estimator import Estimator, not_fitted
-from ._points import as_points, feature_names, refuse_other_columns
+from ._estimator import Estimator, Self, not_fitted
+from ._points import as_path, as_points, feature_names, refuse_other_columns
 from ._progress import Progress
-from .warnings import ConvergenceWarning, DataWarning, in_python
+from .warnings import ConvergenceWarning, DataWarning, in_python, warn
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -71,6 +70,9 @@ class DiffusionMap(Estimator):
         quicker and changes no bit of the result. None: what is free, half of it for the kernel; 0: nothing is kept.
     callback : callable, optional
         Called with a dict a few times a second: stage, n, beta, pass, fraction, seconds_left and more.
+    checkpoint : path, optional
+        A file in which the fit keeps what it has found so far. A fit that was interrupted goes on from there when it is called again with the
+        same points and parameters, and ends with the same bits; when the map is made the file is removed.
 
     Attributes
     ----------
@@ -151,6 +153,7 @@ class DiffusionMap(Estimator):
         basis: int | None = None,
         memory_bytes: int | None = None,
         callback: Callable[[dict[str, Any]], Any] | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
     ) -> None:
         self.n_components = n_components
         self.alpha = alpha
@@ -173,22 +176,24 @@ class DiffusionMap(Estimator):
         self.basis = basis
         self.memory_bytes = memory_bytes
         self.callback = callback
+        self.checkpoint = checkpoint
 
     # -- fitting
 
-    def fit(self, X: Any, y: Any = None) -> DiffusionMap:
+    def fit(self: Self, X: Any, y: Any = None) -> Self:
         """Fits the map to the rows of X; y is ignored."""
         names, points = feature_names(X), as_points(X)
         if len(points) < 3:
             samples = "1 sample" if len(points) == 1 else f"{len(points)} samples"
             raise ValueError(f"Found array with {samples} (shape={points.shape}): a diffusion map needs at least 3")
         options, time = self._options(), _options.time(self.diffusion_time)
+        checkpoint = None if self.checkpoint is None else as_path("checkpoint", self.checkpoint)
         notes = []
         if options.modes >= len(points):
             notes.append(f"n_components = {options.modes}, but {len(points)} rows have {len(points) - 1} nontrivial modes: those are made")
             options.modes = len(points) - 1
         with self._watched() as progress:
-            model = _native.fit(points, options, progress, notes.append)
+            model = _native.fit(points, options, progress, notes.append, checkpoint)
         model.provenance = json.dumps({"interface": "python", "version": _native.version, "parameters": self._plain_parameters()})
         self._adopt(model, time)
         if names is not None:
@@ -196,8 +201,12 @@ class DiffusionMap(Estimator):
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         if not self.converged_:
-            warnings.warn(self.outcome_, ConvergenceWarning, stacklevel=2)
+            warn(ConvergenceWarning(self.outcome_))
         self._warn(notes)
+        if self.eigenvalues_[0] > 0.999:  # next to 1, or nearly: the remark draws the line
+            for remark in self.remarks():
+                if remark["name"] == "separate-pieces":
+                    warn(DataWarning(f"{remark['sentence']} {remark['action']}"))
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
@@ -268,9 +277,9 @@ class DiffusionMap(Estimator):
     @staticmethod
     def _warn(notes, beyond_reach=()):
         for note in notes:
-            if not note.startswith("expected: "):  # a forecast is no warning
+            if not note.startswith(("expected: ", "going on from ")):  # a forecast, or a checkpoint, is no warning
                 rows = beyond_reach if "beyond the kernel's reach" in note else ()
-                warnings.warn(DataWarning(in_python(note), rows), stacklevel=3)
+                warn(DataWarning(in_python(note), rows))
 
     # -- what is known after a fit
 
@@ -320,18 +329,19 @@ class DiffusionMap(Estimator):
 
     # -- files
 
-    def save(self, path: str | os.PathLike[str]) -> DiffusionMap:
+    def save(self: Self, path: str | os.PathLike[str]) -> Self:
         """Writes the model file that the command line reads and writes."""
-        self._fitted().save(os.fspath(path))
+        self._fitted().save(as_path("path", path))
         return self
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, diffusion_time: float = 1.0) -> DiffusionMap:
-        """A fitted map from a model file, whoever wrote it."""
-        model = _native.load(os.fspath(path))
+    def load(cls: type[Self], path: str | os.PathLike[str], *, diffusion_time: float = 1.0) -> Self:
+        """A fitted map from a model file, whoever wrote it, with the parameters of the fit where the file tells them."""
+        model = _native.load(as_path("path", path))
         made = cls(
             n_components=len(model.eigenvalues), alpha=model.alpha, beta=model.beta, precision=model.precision, diffusion_time=diffusion_time
         )
+        made.set_params(**_options.remembered(model.provenance))
         made._adopt(model, _options.time(diffusion_time))
         return made
 
@@ -433,13 +443,23 @@ class _Watched:
         if callback is not None and not callable(callback):
             raise ValueError(f"callback = {callback!r} cannot be called")
         self._display = Progress() if verbose and callback is None else None
-        self._progress = callback if callback is not None else self._display
+        self._callback = callback if callback is not None else self._display
+        self._raised = None  # by the callable: what it says is its own
 
     def __enter__(self):
-        return self._progress
+        return None if self._callback is None else self._progress
+
+    def _progress(self, record):
+        try:
+            self._callback(record)
+        except BaseException as error:
+            self._raised = error
+            raise
 
     def __exit__(self, kind, error, _):
         if self._display is not None:
             self._display.close()
+        if error is self._raised:
+            return
         if kind in (ValueError, MemoryError, RuntimeError) and in_python(str(error)) != str(error):
             raise kind(in_python(str(error))) from None

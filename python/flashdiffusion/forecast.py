@@ -34,9 +34,12 @@ def estimate(X: Any, **parameters: Any) -> Forecast:
     """
     options = DiffusionMap(**parameters)._options()
     if isinstance(X, tuple) and len(X) == 2 and all(isinstance(number, numbers.Integral) for number in X):
+        X = tuple(int(number) for number in X)
         if min(X) < 1:
             raise ValueError(f"X = {X} is no shape of a table: rows and columns, each at least 1")
-        made = _native.estimate_shape(int(X[0]), int(X[1]), options)
+        if max(X) >= 2**63:
+            raise ValueError(f"X = {X} are more values than any machine holds; give the rows and columns of the table that is to be fitted")
+        made = _native.estimate_shape(*X, options)
     else:
         made = _native.estimate(as_points(X), options)
     return Forecast(**{name: getattr(made, name) for name in Forecast.__dataclass_fields__})

@@ -9,15 +9,17 @@ import numpy as np
 
 from . import _native
 from ._options import machine_options
-from ._points import as_points
+from ._points import as_points, unmasked
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
 def as_weights(W, dtype):
-    """W as a C-contiguous table of floats."""
-    W = np.asarray(W)
+    """W as a C-contiguous table of floats, or a vector of them."""
+    W = np.asarray(unmasked(W))
+    if W.ndim not in (1, 2):
+        raise ValueError(f"W has shape {W.shape}: a value, or a row of values, is needed for each point")
     if np.iscomplexobj(W):
         raise ValueError("complex weights are not supported; take real and imaginary part one after the other")
     return np.ascontiguousarray(W if W.dtype in (np.float32, np.float64) else W.astype(dtype))

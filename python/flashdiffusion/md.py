@@ -1,7 +1,7 @@
 """Molecular dynamics: coordinates that do not change when a molecule moves, turns or is mirrored, as tables for ``DiffusionMap``.
 
-Positions come as an array (frames, atoms, 3), an MDAnalysis Universe or AtomGroup, an mdtraj Trajectory, or any iterable of chunks of
-frames (``mdtraj.iterload``), so that a trajectory larger than memory is never loaded as a whole.
+Positions come as an array (frames, atoms, 3), an MDAnalysis Universe, AtomGroup or (slice of a) trajectory, an mdtraj Trajectory, or any iterable of
+chunks of frames (``mdtraj.iterload``), so that a trajectory larger than memory is never loaded as a whole.
 """
 
 from __future__ import annotations
@@ -25,29 +25,63 @@ def frames(source: Any, atoms: Sequence[int] | None = None, chunk: int = 1000) -
             atoms = [atom.index for atom in source.topology.atoms if atom.element is None or atom.element.symbol not in ("H", "VS")]
         for first in range(0, len(source.xyz), chunk):
             yield np.asarray(source.xyz[first : first + chunk, atoms], dtype=np.float64)
-    elif hasattr(source, "trajectory") or hasattr(source, "universe"):  # MDAnalysis
+    elif hasattr(source, "atoms") and (hasattr(source, "trajectory") or hasattr(source, "universe")):  # MDAnalysis
         group = source.atoms
         if atoms is not None:
             group = group[np.asarray(atoms)]
         elif hasattr(group, "elements") and any(group.elements):
             group = group[[str(element).upper() not in ("H", "D") for element in group.elements]]
-        held = []
-        for _ in group.universe.trajectory:
-            held.append(group.positions.astype(np.float64))
+        trajectory = group.universe.trajectory
+        yield from _some_at_a_time(trajectory, trajectory, lambda _: group.positions, chunk)
+    elif hasattr(source, "n_atoms") and hasattr(source, "n_frames") or hasattr(source, "trajectory"):  # MDAnalysis' trajectory, or a slice of it
+        wanted = slice(None) if atoms is None else atoms
+        yield from _some_at_a_time(source, getattr(source, "trajectory", source), lambda step: step.positions[wanted], chunk)
+    elif hasattr(source, "shape"):
+        if len(source.shape) != 3 or source.shape[2] != 3:
+            raise ValueError(f"positions have shape {tuple(source.shape)}; they are frames x atoms x 3")
+        for first in range(0, source.shape[0], chunk):
+            part = source[first : first + chunk]
+            if np.ma.is_masked(part):
+                frame, atom = np.argwhere(np.ma.getmaskarray(part))[0][:2]
+                raise ValueError(f"positions: atom {atom} of frame {first + frame} (counted from 0) is masked; leave such frames or atoms out")
+            part = np.asarray(part, dtype=np.float64)
+            yield part if atoms is None else part[:, atoms]
+    else:
+        for part in source:
+            yield from frames(part, atoms, chunk)
+
+
+def _some_at_a_time(steps, trajectory, positions, chunk):
+    """Positions of steps of an MDAnalysis trajectory in stacks of ``chunk``; it is left at the frame where it was."""
+    there, held = trajectory.frame, []
+    try:
+        for step in steps:
+            held.append(positions(step).astype(np.float64))
             if len(held) == chunk:
                 yield np.stack(held)
                 held = []
         if held:
             yield np.stack(held)
-    elif hasattr(source, "shape"):
-        if len(source.shape) != 3 or source.shape[2] != 3:
-            raise ValueError(f"positions have shape {tuple(source.shape)}; they are frames x atoms x 3")
-        for first in range(0, source.shape[0], chunk):
-            part = np.asarray(source[first : first + chunk], dtype=np.float64)
-            yield part if atoms is None else part[:, atoms]
-    else:
-        for part in source:
-            yield from frames(part, atoms, chunk)
+    finally:
+        trajectory[there]
+
+
+def _anchors(anchors, frame):
+    """Indices of the anchors among the atoms of a frame."""
+    count = len(frame)
+    if isinstance(anchors, (bool, np.bool_)):
+        raise ValueError(f"anchors = {anchors!r} is neither a number of anchors nor their indices")
+    if isinstance(anchors, (int, np.integer)):
+        if anchors < 1:
+            raise ValueError(f"anchors = {anchors}: at least one is needed")
+        return farthest_atoms(frame, anchors)
+    chosen = [int(anchor) for anchor in anchors]
+    if not chosen or not all(0 <= anchor < count for anchor in chosen):
+        raise ValueError(f"anchors = {anchors!r} are not atoms: there are {count} in use, counted from 0")
+    twice = sorted({anchor for anchor in chosen if chosen.count(anchor) > 1})
+    if twice:
+        raise ValueError(f"anchors = {anchors!r} name atom {twice[0]} more than once")
+    return chosen
 
 
 def farthest_atoms(frame: ArrayLike, count: int) -> list[int]:
@@ -77,9 +111,7 @@ def distances(
     for part in frames(positions, atoms, chunk):
         if pairs is None:
             count = part.shape[1]
-            chosen = farthest_atoms(part[0], anchors) if isinstance(anchors, (int, np.integer)) else [int(a) for a in anchors]
-            if len(chosen) < 1 or not all(0 <= anchor < count for anchor in chosen):
-                raise ValueError(f"anchors = {anchors!r} are not atoms: there are {count} in use, counted from 0")
+            chosen = _anchors(anchors, part[0])
             pairs = np.array([(a, b) for i, a in enumerate(chosen) for b in range(count) if b != a and b not in chosen[:i]]).T
             if pairs.size == 0:
                 raise ValueError("one atom has no distances")

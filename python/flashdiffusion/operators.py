@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator
 
 from . import _native
 from ._options import machine_options
@@ -16,11 +15,22 @@ from .kernel_product import as_weights
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+try:
+    from scipy.sparse.linalg import LinearOperator
+except ImportError:
+
+    class LinearOperator:  # type: ignore[no-redef]
+        """In its place where there is no SciPy: the names of this module are there, and say what they need when they are called."""
+
+        def __new__(cls, *_, **__):
+            raise ImportError(f"{cls.__name__} is a LinearOperator of SciPy: pip install scipy")
+
 
 class KernelOperator(LinearOperator):
     """K(X, Y) as a SciPy LinearOperator: the points are loaded once, products are as many as wanted. Symmetric without Y.
 
-    Parameters are those of ``kernel_matmul``; ``diagonal=False`` leaves K_ii = 1 out (without Y). The operator's type is float64 for precision "fp64", else float32.
+    Parameters are those of ``kernel_matmul``; ``diagonal=False`` leaves K_ii = 1 out (without Y).
+    The operator's type is float64 for precision "fp64", else float32.
 
     >>> import numpy as np
     >>> from scipy.sparse.linalg import eigsh
@@ -54,8 +64,7 @@ class KernelOperator(LinearOperator):
 
     def _matmat(self, W):
         W = as_weights(W, self.dtype)
-        product = self._kernel.apply(W)
-        return product if self._diagonal else product - W.astype(self.dtype, copy=False)
+        return self._kernel.apply(W, self._diagonal)
 
     def _rmatmat(self, W):
         return self._matmat(W) if self._symmetric else self._kernel.apply_transposed(as_weights(W, self.dtype))
@@ -106,10 +115,33 @@ class DiffusionOperator(LinearOperator):
         self.alpha = float(alpha)
         n = self._kernel.shape[0]
         self.mass = self._kernel.matvec(np.ones(n)).astype(np.float64)
+        self._refuse(self.mass <= 0)
         weight = self.mass**-self.alpha
+        self._refuse(weight > self._largest_weight)
         self.degree = weight * self._kernel.matvec(weight).astype(np.float64) if self.alpha else self.mass.copy()
+        self._refuse(self.degree <= 0)
         self._scale = (weight / np.sqrt(self.degree))[:, None]
+        self._refuse(self._scale[:, 0] > self._largest_weight)
         super().__init__(self._kernel.dtype, self._kernel.shape)
+
+    @property
+    def _largest_weight(self):
+        """Of a product: beyond it sums may overflow."""
+        most = 2.0**-32 * np.finfo(np.float32).max if self._kernel.dtype == np.float32 else 2.0**-257 * np.finfo(np.float64).max
+        return float(most) / self._kernel.shape[0]
+
+    def _refuse(self, isolated):
+        """Rows whose kernel with all others is nothing, or next to nothing, in this arithmetic: they have no place among the others."""
+        rows = np.flatnonzero(isolated)
+        if not len(rows):
+            return
+        some = ", ".join(str(row + 1) for row in rows[:5]) + (", ..." if len(rows) > 5 else "")
+        finer = "" if self._kernel.dtype == np.float64 else ", use precision='fp64', which reaches farther"
+        raise ValueError(
+            f"{len(rows)} of {len(isolated)} rows ({'row' if len(rows) == 1 else 'rows'} {some}, counted from 1) "
+            f"{'is' if len(rows) == 1 else 'are'} isolated: at beta = {self.beta:g} the kernel with all other rows is too small for "
+            f"{'fp64' if not finer else 'fp32'}; use a smaller beta{finer}, leave such rows out, or keep the diagonal"
+        )
 
     @property
     def beta(self) -> float:

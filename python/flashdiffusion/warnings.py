@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
+import warnings
 from collections.abc import Iterable
 
 # Options of reading files, which arrays do not have.
@@ -31,6 +34,15 @@ class DataWarning(FlashDiffusionWarning):
     def __init__(self, message: str = "", rows: Iterable[int] = ()) -> None:
         super().__init__(message)
         self.rows = [int(row) for row in rows]
+
+
+def warn(warning: Warning) -> None:
+    """At the line of the user's that called this package, however deep inside it this is said."""
+    here, level = os.path.dirname(__file__) + os.sep, 1
+    frame = sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(here):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(warning, stacklevel=level)
 
 
 def in_python(sentence: str) -> str:

@@ -6,6 +6,7 @@
 namespace fd::python {
 
 void bind_errors(nanobind::module_& module);
+void bind_end(nanobind::module_& module);
 void bind_options(nanobind::module_& module);
 void bind_model(nanobind::module_& module);
 void bind_fit(nanobind::module_& module);

@@ -1,6 +1,14 @@
 // fit(): points in, model out.
 #include <flashdiffusion/fit.hpp>
 
+#include <optional>
+#include <string>
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <flashdiffusion/checkpoint.hpp>
+
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "watcher.hpp"
@@ -10,16 +18,22 @@ namespace fd::python {
 void bind_fit(nb::module_& module) {
   module.def(
       "fit",
-      [](const Rows& points, const Options& options, nb::object progress, nb::object note) {
+      [](const Rows& points, const Options& options, nb::object progress, nb::object note,
+         const std::optional<std::string>& checkpoint) {
         const PointsView view = view_of(points);
+        std::optional<CheckpointFile> file;
+        if (checkpoint) file.emplace(*checkpoint);
         return watched(std::move(progress), std::move(note), [&](Observer* observer) {
           Options watched_options = options;
           watched_options.observer = observer;
+          watched_options.checkpoint = file ? &*file : nullptr;
           return fit(view, watched_options);
         });
       },
       nb::arg("points").noconvert(), nb::arg("options"), nb::arg("progress") = nb::none(), nb::arg("note") = nb::none(),
-      "The diffusion map of the rows of an array. progress(dict) and note(str) are called while it runs.");
+      nb::arg("checkpoint") = nb::none(),
+      "The diffusion map of the rows of an array. progress(dict) and note(str) are called while it runs; checkpoint names a "
+      "file.");
 }
 
 }  // namespace fd::python

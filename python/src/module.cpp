@@ -9,6 +9,7 @@ NB_MODULE(_native, module) {
   module.attr("version") = fd::version;
   module.def("build_description", &fd::build_description);
   fd::python::bind_errors(module);
+  fd::python::bind_end(module);
   fd::python::bind_options(module);
   fd::python::bind_model(module);
   fd::python::bind_fit(module);

@@ -13,10 +13,10 @@
 namespace fd::python {
 namespace {
 
-nb::object product(const KernelOperator& kernel, const Rows& w, bool transposed) {
+nb::object product(const KernelOperator& kernel, const Rows& w, bool diagonal, bool transposed) {
   const PointsView view = view_of(w);
   return array_from(watched(nb::none(), nb::none(), [&](Observer* observer) {
-    return transposed ? kernel.apply_transposed(view, observer) : kernel.apply(view, observer);
+    return transposed ? kernel.apply_transposed(view, observer, diagonal) : kernel.apply(view, observer, diagonal);
   }));
 }
 
@@ -28,7 +28,7 @@ void bind_operators(nb::module_& module) {
           "__init__",
           [](KernelOperator* self, const Rows& x, const std::optional<Rows>& z, double beta, const Options& options) {
             const PointsView rows = view_of(x), columns = z ? view_of(*z) : PointsView();
-            const nb::gil_scoped_release unlocked;
+            const Unlocked unlocked;
             if (z) new (self) KernelOperator(rows, columns, beta, options);
             else new (self) KernelOperator(rows, beta, options);
           },
@@ -37,11 +37,12 @@ void bind_operators(nb::module_& module) {
       .def_prop_ro("columns", &KernelOperator::columns)
       .def_prop_ro("beta", &KernelOperator::beta)
       .def(
-          "apply", [](const KernelOperator& kernel, const Rows& w) { return product(kernel, w, false); },
-          nb::arg("w").noconvert())
+          "apply", [](const KernelOperator& kernel, const Rows& w, bool diagonal) { return product(kernel, w, diagonal, false); },
+          nb::arg("w").noconvert(), nb::arg("diagonal") = true)
       .def(
-          "apply_transposed", [](const KernelOperator& kernel, const Rows& w) { return product(kernel, w, true); },
-          nb::arg("w").noconvert());
+          "apply_transposed",
+          [](const KernelOperator& kernel, const Rows& w, bool diagonal) { return product(kernel, w, diagonal, true); },
+          nb::arg("w").noconvert(), nb::arg("diagonal") = true);
 }
 
 }  // namespace fd::python

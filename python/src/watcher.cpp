@@ -11,7 +11,7 @@ constexpr auto between_reports = std::chrono::milliseconds(100), between_questio
 
 template <class Call>
 void Watcher::guarded(Call&& call) {
-  if (pending_) return;
+  if (pending_ || python_ends()) return;
   const nb::gil_scoped_acquire lock;
   try {
     call();
@@ -47,7 +47,7 @@ void Watcher::note(const std::string& line) {
 }
 
 bool Watcher::stop() {
-  if (pending_) return true;
+  if (pending_ || python_ends()) return true;
   const auto time = Clock::now();
   if (time - asked_ < between_questions) return false;
   asked_ = time;

@@ -10,6 +10,8 @@
 
 #include <flashdiffusion/options.hpp>
 
+#include "unlocked.hpp"
+
 namespace fd::python {
 
 namespace nb = nanobind;
@@ -27,7 +29,7 @@ class Watcher final : public Observer {
  private:
   using Clock = std::chrono::steady_clock;
   template <class Call>
-  void guarded(Call&& call);  // takes the lock; an exception is kept for raise_pending()
+  void guarded(Call&& call);  // takes the lock, unless Python ends; an exception is kept for raise_pending()
 
   nb::object progress_, note_;
   std::optional<nb::python_error> pending_;
@@ -40,7 +42,7 @@ auto watched(nb::object progress, nb::object note, Body&& body) {
   Watcher watcher(std::move(progress), std::move(note));
   try {
     auto result = [&] {
-      const nb::gil_scoped_release unlocked;
+      const Unlocked unlocked;
       return body(static_cast<Observer*>(&watcher));
     }();
     watcher.raise_pending();

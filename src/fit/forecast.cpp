@@ -24,6 +24,10 @@ namespace {
 constexpr double ladder_ratio = 4;
 constexpr std::size_t least_rung = 1024, sample_rows = 2048;
 constexpr std::size_t narrow_columns = 2, wide_columns = 24;  // widths at which a pass is timed
+// Of points with more coordinates these are timed: what a pair costs beyond them grows with their number. Rows stay as many, so that all threads
+// have work.
+constexpr std::size_t timed_coordinates = 1024;
+constexpr double most_values = 0x1p50;  // of a table: some petabytes
 
 bool keeps_doubles(const Options& options) {
   return std::any_of(options.precision.begin(), options.precision.end(), [](Precision p) { return traits(p).wide_panels; });
@@ -121,7 +125,7 @@ PassCost measure_pass_cost(Backend& backend, PointSource& sample, Precision prec
       const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
       fastest = std::min(fastest, seconds);
       spent += seconds;
-      if (spent > 1) break;
+      if (spent > 0.3) break;
     }
     return fastest / pairs;
   };
@@ -217,31 +221,48 @@ double FitForecast::seconds_after(const std::string& stage, std::size_t n, std::
 
 namespace {
 
-// Of a fit of so many rows, timed on a few of them, centred.
-FitForecast forecast_from(Backend& backend, PointSource& sample, std::size_t rows, const PointSummary& summary,
+// Of a fit of so many rows and coordinates, timed on a few rows and maybe fewer coordinates, centred, at a bandwidth for all of them.
+FitForecast forecast_from(Backend& backend, PointSource& sample, std::size_t rows, std::size_t dimension, double beta_of_all,
                           const Options& options) {
-  const double beta = options.beta.value_or(2 / summary.mean_square);
-  const std::size_t dimension = summary.coordinates();
   const Precision precision = options.precision.back();
+  const double coordinates_a_timed_one = static_cast<double>(dimension) / static_cast<double>(sample.dimension());
+  const double beta = beta_of_all * coordinates_a_timed_one;  // so that pairs are as far apart as they are in all coordinates
   PassCosts costs;
   costs.made = costs.kept = measure_pass_cost(backend, sample, precision, beta);
   costs.kept_of = [&](std::size_t n) { return backend.kept(n, dimension, precision); };
-  if (const double share = costs.kept_of(rows).share; share > 0 && share < 1)  // all of it kept: there is nothing else to know
+  const double share = costs.kept_of(rows).share;
+  if (share > 0 && share < 1)  // all of it kept: there is nothing else to know
     costs.made = measure_pass_cost(*make_backend({options.backend, options.isa, options.threads, 0}), sample, precision, beta);
+  costs.made.fixed *= coordinates_a_timed_one;  // tiles that are kept are read, whatever they were made of
+  if (share == 0) costs.kept = costs.made;
   return {rows, dimension, options, costs};
+}
+
+// Some of the columns, evenly spread, where there are many and they have no other basis.
+PointSummary timed_columns(const PointSummary& summary) {
+  PointSummary some = summary;
+  const std::size_t all = summary.varying.size();
+  if (!summary.basis.empty() || all <= timed_coordinates) return some;
+  some.varying.resize(timed_coordinates);
+  for (std::size_t c = 0; c < timed_coordinates; ++c) some.varying[c] = summary.varying[c * all / timed_coordinates];
+  return some;
 }
 
 }  // namespace
 
 FitForecast forecast_fit(Backend& backend, PointSource& points, const PointSummary& summary, const Options& options) {
-  CentredSource sample(points, summary, nested_sample(points.rows(), std::min(points.rows(), sample_rows), options.seed));
-  return forecast_from(backend, sample, points.rows(), summary, options);
+  const PointSummary timed = timed_columns(summary);
+  CentredSource sample(points, timed, nested_sample(points.rows(), std::min(points.rows(), sample_rows), options.seed));
+  return forecast_from(backend, sample, points.rows(), summary.coordinates(), options.beta.value_or(2 / summary.mean_square),
+                       options);
 }
 
 Forecast estimate(PointSource& points, const Options& wishes) {
   const Options options = checked_options(wishes, points.rows());
   // a summary of the sample alone: a file of any size takes no time
-  const auto rows = nested_sample(points.rows(), std::min(points.rows(), sample_rows), options.seed);
+  constexpr std::size_t least_rows = 32, sample_values = std::size_t{1} << 24;
+  const std::size_t some = std::clamp(sample_values / std::max<std::size_t>(points.dimension(), 1), least_rows, sample_rows);
+  const auto rows = nested_sample(points.rows(), std::min(points.rows(), some), options.seed);
   std::vector<double> values(rows.size() * points.dimension());
   SomeRows(points, rows).read(0, rows.size(), values.data());
   ViewSource sample(PointsView(values.data(), rows.size(), points.dimension()));
@@ -253,13 +274,19 @@ Forecast estimate(PointSource& points, const Options& wishes) {
 }
 
 Forecast estimate(std::size_t rows, std::size_t dimension, const Options& wishes) {
+  if (!(static_cast<double>(rows) * static_cast<double>(dimension) <= most_values))
+    throw Error(Failure::misuse, fmt::format("{} are more values than any machine holds", counted_shape(rows, dimension)),
+                "give the rows and columns of the table that is to be fitted");
+  if (dimension == 0) throw Error(Failure::misuse, "points need at least one column", "give the columns of the table too");
   const Options options = checked_options(wishes, rows);
-  RandomSource some(std::min(rows, sample_rows), dimension);  // one row is like another: those that are timed are made
+  // one row, and one column, is like another: those that are timed are made
+  RandomSource some(std::min(rows, sample_rows), std::min(dimension, timed_coordinates));
   const PointSummary summary = summarise(some);
   CentredSource sample(some, summary);
   const std::size_t keep = keep_bytes(rows, dimension, options);
   const auto backend = make_backend({options.backend, options.isa, options.threads, keep, options.beta.has_value()});
-  return forecast_from(*backend, sample, rows, summary, options).total();
+  const double mean_square = summary.mean_square * static_cast<double>(dimension) / static_cast<double>(sample.dimension());
+  return forecast_from(*backend, sample, rows, dimension, options.beta.value_or(2 / mean_square), options).total();
 }
 
 }  // namespace fd

@@ -108,7 +108,10 @@ struct KernelOperator::Loaded {
   }
 
   // Y = K W for W on the rows of `from` and Y on those of `to`.
-  Table product(const Points& to, const Points& from, PointsView w, Observer* observer) const {
+  Table product(const Points& to, const Points& from, PointsView w, Observer* observer, bool diagonal) const {
+    if (z && !diagonal)
+      throw Error(Failure::misuse, "the kernel between X and Z has no diagonal to leave out",
+                  "leave out the second set of points");
     if (from.rows() != w.rows())
       throw Error(Failure::misuse, "W has " + std::to_string(w.rows()) + " rows, the points have " + std::to_string(from.rows()),
                   "W holds a row for each point it weighs");
@@ -128,7 +131,7 @@ struct KernelOperator::Loaded {
       watch.pass(0.5 * pairs);
       backend->xgemm(beta, to, *in, *out, &watch);
       const auto width = static_cast<Eigen::Index>(w.dimension());
-      backend->combine(*in, Eigen::MatrixXd::Identity(width, width), *out, true);  // the diagonal
+      if (diagonal) backend->combine(*in, Eigen::MatrixXd::Identity(width, width), *out, true);
     }
     host.resize(to.rows() * w.dimension());
     backend->download(&to, *out, host.data());
@@ -163,12 +166,12 @@ std::size_t KernelOperator::rows() const { return loaded_->x->rows(); }
 std::size_t KernelOperator::columns() const { return loaded_->z ? loaded_->z->rows() : loaded_->x->rows(); }
 double KernelOperator::beta() const { return loaded_->beta; }
 
-Table KernelOperator::apply(PointsView w, Observer* observer) const {
-  return loaded_->product(*loaded_->x, loaded_->z ? *loaded_->z : *loaded_->x, w, observer);
+Table KernelOperator::apply(PointsView w, Observer* observer, bool diagonal) const {
+  return loaded_->product(*loaded_->x, loaded_->z ? *loaded_->z : *loaded_->x, w, observer, diagonal);
 }
 
-Table KernelOperator::apply_transposed(PointsView w, Observer* observer) const {
-  return loaded_->product(loaded_->z ? *loaded_->z : *loaded_->x, *loaded_->x, w, observer);
+Table KernelOperator::apply_transposed(PointsView w, Observer* observer, bool diagonal) const {
+  return loaded_->product(loaded_->z ? *loaded_->z : *loaded_->x, *loaded_->x, w, observer, diagonal);
 }
 
 }  // namespace fd

@@ -41,6 +41,17 @@ def test_what_cannot_be_estimated_is_refused(program):
     program.refused("estimate", 100, 3, "-k", 100, words=["100 modes", "fewer"])
     program.refused("estimate", 100, 0, words=["column"])
     program.refused("estimate", 100, words=["rows and columns"])
+    program.refused("estimate", 2**62, 2, words=[f"{2**62} rows and 2 columns", "more values than any machine holds"])
+    program.refused("estimate", 10**12, 10**6, words=["more values than any machine holds"])
+    program.refused("estimate", 1000, 10**24, words=[f"{10**24}", "any table"])
+
+
+def test_a_wide_table_takes_no_longer(program):
+    narrow = json.loads(program("estimate", 50_000, 1_000, "-k", 4, "--memory", 0, "--json").stdout)
+    wide = json.loads(program("estimate", 50_000, 1_000_000, "-k", 4, "--memory", 0, "--json").stdout)
+    assert 100 < wide["seconds"] / narrow["seconds"] < 10_000
+    told = json.loads(program("estimate", 2**50, 1, "-k", 4, "--json").stdout)
+    assert told["seconds"] > 1e15 and told["memory_bytes"] > 2**50
 
 
 def test_a_fit_tells_what_it_expects(program):

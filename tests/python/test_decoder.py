@@ -44,7 +44,7 @@ def test_circular_targets_have_no_seam(points):
     assert plain.error_[0] >= 3 * decoder.error_[0]
 
 
-@pytest.mark.parametrize("wrong", [dict(ridge=-1.0), dict(ridge=float("nan")), dict(folds=1), dict(folds=1000)])
+@pytest.mark.parametrize("wrong", [dict(ridge=-1.0), dict(ridge=float("nan")), dict(ridge=float("inf")), dict(folds=1), dict(folds=1000), dict(period=0), dict(period=-360.0), dict(period=float("inf"))])
 def test_decoder_refusals(wrong):
     with pytest.raises(ValueError):
         Decoder(**wrong).fit(np.random.rand(20, 2), np.random.rand(20))
@@ -55,3 +55,15 @@ def test_decoder_refuses_nan_and_ragged():
         Decoder().fit(np.random.rand(20, 2), np.full(20, np.nan))
     with pytest.raises(ValueError, match="19"):
         Decoder().fit(np.random.rand(20, 2), np.zeros(19))
+    masked = np.ma.masked_array(np.random.rand(20), mask=np.arange(20) == 3)
+    with pytest.raises(ValueError, match="NaN"):
+        Decoder().fit(np.random.rand(20, 2), masked)
+    decoder = Decoder().fit(np.random.rand(20, 2), np.random.rand(20))
+    with pytest.raises(ValueError, match="NaN in row 2, column 1"):
+        decoder.predict([[0.0, 1.0], [np.nan, 1.0]])
+
+
+def test_inverse_transform_refuses_nan(points):
+    model = DiffusionMap(2, beta=1.5).fit(points)
+    with pytest.raises(ValueError, match="infinity in row 1, column 2"):
+        model.inverse_transform([[0.0, np.inf]])

@@ -64,6 +64,48 @@ def test_threads_files_and_pickles_change_no_bit(points, tmp_path):
         np.testing.assert_array_equal(other.transform(fresh), one.transform(fresh), err_msg=name)
 
 
+def test_a_loaded_map_knows_how_it_was_fitted(points, tmp_path):
+    how = dict(select="minimum", tolerance=1e-3, random_state=7, components=2, trim=0.01, max_passes=99)
+    chosen = DiffusionMap(4, n_jobs=1, **how).fit(points)
+    chosen.save(tmp_path / "chosen.h5")
+    loaded = DiffusionMap.load(tmp_path / "chosen.h5")
+    assert {name: loaded.get_params()[name] for name in how} == how
+    assert loaded.beta is None and loaded.n_components == 4 and loaded.n_jobs is None
+    assert f"{loaded.beta_:.5g} (chosen, minimum)" in loaded._repr_html_()
+    DiffusionMap(4, beta=1.5).fit(points).save(tmp_path / "given.h5")
+    assert "1.5 (given)" in DiffusionMap.load(tmp_path / "given.h5")._repr_html_()
+    if PROGRAM is not None:
+        np.save(tmp_path / "points.npy", points)
+        subprocess.run([PROGRAM, "fit", "points.npy", "-k", "3", "-o", "model.h5", "--quiet", "--tolerance=1e-3", "--seed=7"], cwd=tmp_path, check=True, timeout=120)
+        loaded = DiffusionMap.load(tmp_path / "model.h5")
+        assert (loaded.beta, loaded.tolerance, loaded.random_state, loaded.max_passes, loaded.components) == (None, 1e-3, 7, None, None)
+
+
+def test_an_interrupted_fit_goes_on_from_its_checkpoint(tmp_path):
+    x, file = torus(9000), tmp_path / "fit.checkpoint"
+
+    class Enough(Exception):
+        pass
+
+    def callback(record):
+        if record["stage"] == "solve":
+            raise Enough
+
+    whole = DiffusionMap(8).fit(x)
+    model = DiffusionMap(8, checkpoint=file, callback=callback)
+    with pytest.raises(Enough):
+        model.fit(x)
+    assert file.exists()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.set_params(callback=None).fit(x)
+    assert not file.exists()
+    np.testing.assert_array_equal(model.psi_, whole.psi_)
+    np.testing.assert_array_equal(model.eigenvalues_, whole.eigenvalues_)
+    with pytest.raises(TypeError, match="checkpoint = 3"):
+        DiffusionMap(8, checkpoint=3).fit(x)
+
+
 def test_an_unfitted_map_can_be_pickled():
     assert pickle.loads(pickle.dumps(DiffusionMap(7, beta=2.0))).get_params() == DiffusionMap(7, beta=2.0).get_params()
 
@@ -102,6 +144,13 @@ def test_what_did_not_converge_is_a_warning_with_the_sentence(points):
     assert "--" not in model.outcome_
 
 
+def test_separate_components_are_a_warning(points):
+    apart = np.concatenate([points, points + 1000])
+    with pytest.warns(flashdiffusion.DataWarning, match="the rows fall into about 2 pieces") as caught:
+        DiffusionMap(4, beta=1.5).fit_transform(apart)
+    assert [warning.filename for warning in caught] == [__file__]  # the line of the user's, also through fit_transform
+
+
 def test_a_good_fit_warns_of_nothing(points):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -137,6 +186,17 @@ def test_more_components_than_there_are_is_a_warning(points):
         (dict(basis=0), "basis"),
         (dict(memory_bytes=1.5), "memory_bytes"),
         (dict(callback=3), "callback"),
+        (dict(precision=None), "precision = None"),
+        (dict(precision=[32]), "precision"),
+        (dict(ladder="no"), "ladder"),
+        (dict(drop_localised="no"), "drop_localised"),
+        (dict(n_components=2**70), "n_components"),
+        (dict(n_jobs=2**40), "n_jobs"),
+        (dict(n_jobs=True), "n_jobs"),
+        (dict(random_state=2**64), "random_state"),
+        (dict(memory_bytes=2**64), "memory_bytes"),
+        (dict(max_passes=2**70), "max_passes"),
+        (dict(basis=2**70), "basis"),
     ],
 )
 def test_a_wrong_parameter_is_named(points, wrong, words):
@@ -195,6 +255,10 @@ def test_files_that_cannot_be_used_are_os_errors(points, tmp_path):
         model.save(tmp_path / "nowhere" / "model.h5")
     with pytest.raises(OSError):
         DiffusionMap.load(tmp_path / "absent.h5")
+    with pytest.raises(TypeError, match="path = 3"):
+        model.save(3)
+    name = os.fsencode(tmp_path / "bytes.h5")
+    assert DiffusionMap.load(model.save(name) and name).beta_ == 1.5
     (tmp_path / "text.h5").write_text("not a model")
     with pytest.raises((OSError, ValueError), match="text.h5"):
         DiffusionMap.load(tmp_path / "text.h5")

@@ -37,6 +37,32 @@ def test_chunks_are_the_whole(positions):
     np.testing.assert_array_equal(md.distances(part for part in (positions[:20], positions[20:])), whole)
 
 
+@pytest.mark.parametrize("wrong, words", [(0, "at least one"), (-3, "at least one"), (True, "neither"), ([1, 2, 1], "atom 1 more than once"), ([], "not atoms"), ([11], "not atoms")])
+def test_wrong_anchors_are_refused(positions, wrong, words):
+    with pytest.raises(ValueError, match=words):
+        md.distances(positions, anchors=wrong)
+
+
+def test_masked_positions_are_refused(positions):
+    masked = np.ma.masked_array(positions, mask=np.zeros(positions.shape, dtype=bool))
+    np.testing.assert_array_equal(md.distances(masked), md.distances(positions))
+    masked[7, 3] = np.ma.masked
+    with pytest.raises(ValueError, match="atom 3 of frame 7"):
+        md.distances(masked, chunk=5)
+
+
+def test_an_mdanalysis_trajectory_is_left_where_it_was(positions):
+    mda = pytest.importorskip("MDAnalysis", reason="MDAnalysis is not installed")
+    universe = mda.Universe.empty(11, trajectory=True)
+    universe.load_new(positions.astype(np.float32))
+    universe.trajectory[7]
+    whole = md.distances(universe, anchors=4)
+    assert universe.trajectory.frame == 7
+    np.testing.assert_array_equal(md.distances(universe.trajectory[::5], anchors=4), whole[::5])
+    np.testing.assert_array_equal(md.distances(universe.trajectory, anchors=4), whole)
+    assert universe.trajectory.frame == 7
+
+
 def test_anchors_lie_apart():
     frame = np.array([[0.0, 0, 0], [0.1, 0, 0], [10, 0, 0], [0, 10, 0], [10.1, 0, 0]])
     assert {(0, 1)[a > 1] if a < 2 else a for a in md.farthest_atoms(frame, 3)} == {0, 3, 4}

@@ -32,6 +32,11 @@ def test_refusals(points):
         kernel_matmul(points, np.ones(10), beta=1, Y=np.zeros((10, 3)))
     with pytest.raises(ValueError, match="complex"):
         kernel_matmul(points, 1j * np.ones(400), beta=1)
+    with pytest.raises(ValueError, match="shape"):
+        kernel_matmul(points, np.ones((400, 2, 2)), beta=1)
+    for weights in (np.ones((400, 2)), np.ones((400, 2), dtype=int)):
+        with pytest.raises(ValueError, match="W, row 4, column 2"):
+            kernel_matmul(points, np.ma.masked_array(weights, mask=np.arange(800).reshape(400, 2) == 7), beta=1)
 
 
 def test_linear_operators(points):
@@ -89,3 +94,32 @@ def test_estimate(points):
         assert forecast.seconds > 0 and forecast.memory_bytes > 0 and forecast.passes > 0 and forecast.pairs_per_second > 0
     with pytest.raises(ValueError, match="n_components"):
         estimate(points, n_components=0)
+    for shape in ((2**62, 2), (10**6, 2**62), (2**64, 2), (10**12, 10**6), (2**64, 2**64)):
+        with pytest.raises(ValueError, match="more values than any machine holds"):
+            estimate(shape)
+    assert estimate((10**6, 10**6), n_components=4).seconds > estimate((10**6, 2), n_components=4).seconds
+
+
+def test_weak_neighbours_count_where_there_is_no_diagonal():
+    """What is small beside 1 is all there is of a row without the diagonal."""
+    pytest.importorskip("scipy")
+    from flashdiffusion import DiffusionOperator, KernelOperator
+
+    x = np.random.default_rng(0).normal(size=(600, 3))
+    dense = dense_kernel(x, 60.0)
+    np.fill_diagonal(dense, 0)
+    kernel = KernelOperator(x, beta=60.0, diagonal=False)
+    mass = dense.sum(1)
+    seen = mass > 1e-30  # less may underflow
+    assert mass.min() < 1e-9 < 1e-1 < mass.max()
+    np.testing.assert_allclose((kernel @ np.ones(600))[seen], mass[seen], rtol=1e-4)
+    some = x[mass > 1e-25]
+    operator = DiffusionOperator(some, beta=60.0, diagonal=False)
+    assert np.isfinite(operator @ np.ones(len(some))).all()
+    np.testing.assert_allclose(operator @ np.sqrt(operator.degree), np.sqrt(operator.degree), rtol=1e-3)
+
+    far = np.vstack([x, [[1e3, 0, 0]]])
+    for precision, words in (("fp32", r"1 of 601 rows \(row 601, counted from 1\) is isolated: .* precision='fp64'"), ("fp64", "is isolated")):
+        with pytest.raises(ValueError, match=words):
+            DiffusionOperator(far, beta=0.7, diagonal=False, precision=precision)
+    assert np.isfinite(DiffusionOperator(far, beta=0.7) @ np.ones(601)).all()

@@ -31,6 +31,23 @@ def test_every_public_name_is_there():
         flashdiffusion.nonsense
 
 
+def test_names_are_there_without_scipy():
+    code = """
+import inspect, pydoc, sys
+sys.modules["scipy"] = None  # as if it were not installed
+from flashdiffusion import *
+import flashdiffusion
+assert hasattr(flashdiffusion, "KernelOperator") and inspect.getmembers(flashdiffusion) and pydoc.render_doc(flashdiffusion)
+for operator in (KernelOperator, DiffusionOperator):
+    try:
+        operator([[0.0], [1.0]], beta=1.0)
+    except ImportError as error:
+        print(error)
+"""
+    result = run(code)
+    assert result.stdout == "".join(f"{name} is a LinearOperator of SciPy: pip install scipy\n" for name in ("KernelOperator", "DiffusionOperator")), result.stderr
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_in_docstrings(name):
     module = importlib.import_module("flashdiffusion" + name)
@@ -75,6 +92,12 @@ distances: NDArray[np.float64] = diffusion_distances(model.embedding_)
 time: NDArray[np.float64] = pseudotime(model.eigenvalues_, model.psi_, root=0)
 frames: NDArray[np.float32] = md.distances(np.zeros((5, 4, 3)), anchors=2)
 axes = plot.embedding(model, modes=(0, 1, 2), colour=time)
+class Mine(DiffusionMap):
+    pass
+
+
+mine: Mine = Mine(4, checkpoint="fit.checkpoint").fit(X).save("mine.h5")
+loaded: Mine = Mine.load("mine.h5")
 epsilon: float = conventions.epsilon(model.beta_, "pydiffmap")
 """
 MISTAKES = ['DiffusionMap(n_component=4)', 'DiffusionMap("four")', 'kernel_matmul(X, X)', 'model.betas_', 'bandwidth(sigma="wide")', 'estimate(X).second', 'md.distances(X, 8, chunk="many")']

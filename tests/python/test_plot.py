@@ -24,9 +24,79 @@ def test_embedding(model):
     ax = model.plot_embedding(colour=words)
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["left", "right"]
     assert model.plot_embedding(modes=(0, 1, 2)).name == "3d"
-    for wrong in (dict(modes=(0,)), dict(modes=(0, 9)), dict(colour=[1, 2])):
+    for wrong in (dict(modes=()), dict(modes=(0, 9)), dict(modes=(0, -1)), dict(modes=(0.0, 1.0)), dict(colour=[1, 2]), dict(colour="nonsense"), dict(colour="red", c="blue")):
         with pytest.raises(ValueError):
             model.plot_embedding(**wrong)
+
+
+def test_what_scatter_takes_is_taken(model):
+    dots = model.plot_embedding(alpha=0.2, s=3, linewidth=0.5, marker="^").collections[0]
+    assert dots.get_alpha() == 0.2 and dots.get_sizes().tolist() == [3] and list(dots.get_linewidths()) == [0.5]
+    for how in (dict(colour="red"), dict(color="red"), dict(c="red"), dict(colour=(1.0, 0.0, 0.0))):
+        assert model.plot_embedding(**how).collections[0].get_facecolor()[0].tolist()[:3] == [1, 0, 0]
+    np.testing.assert_allclose(model.plot_embedding(c=np.arange(400.0), linewidths=0.1).collections[0].get_array(), np.arange(400))
+
+
+def test_many_kinds_of_label(model):
+    """Each has its own colour and its name in the natural order, beside the axes; of very many the largest have."""
+
+    def legend(kinds, **how):
+        ax = model.plot_embedding(colour=kinds, **how)
+        ax.figure.canvas.draw()
+        return ax, [text.get_text() for text in ax.get_legend().get_texts()]
+
+    ax, names = legend([f"type {i % 25}" for i in range(400)])
+    assert names == [f"type {i}" for i in range(25)]
+    assert len({tuple(dots.get_facecolor()[0]) for dots in ax.collections}) == 25
+    assert ax.get_legend().get_window_extent().x0 >= ax.get_window_extent().x1
+    assert ax.get_window_extent().width >= 0.5 * ax.figure.bbox.width
+    ax, names = legend([f"type {i % 57}" for i in range(400)])
+    assert len(names) == 41 and names[-1] == "17 other kinds" and names[0] == "type 0"
+    ax, names = legend(np.array([None, 10.5, 9, True] * 100, dtype=object))
+    assert names == ["True", "9", "10.5", "missing"]
+    assert sum(len(dots.get_offsets()) for dots in ax.collections) == 400
+    three = model.plot_embedding(modes=(0, 1, 2), colour=[f"kind {i % 15}" for i in range(400)]).figure
+    three.canvas.draw()
+    assert three.legends[0].get_window_extent().x1 <= three.bbox.x1
+    pandas = pytest.importorskip("pandas")
+    order = pandas.Categorical(["small", "large"] * 200, categories=["small", "large", "none"])
+    for kinds in (order, pandas.Series(order)):
+        assert legend(kinds)[1] == ["small", "large"]
+
+
+def test_dates_and_missing_numbers_have_a_scale(model):
+    days = np.datetime64("2020-01-01") + np.arange(400)
+    for colour in (days, days.tolist()):
+        ax = model.plot_embedding(colour=colour)
+        ax.figure.canvas.draw()
+        assert any("2020" in text.get_text() for text in ax.figure.axes[1].get_yticklabels())
+    dots = model.plot_embedding(colour=np.where(np.arange(400) < 9, np.nan, 1.0)).collections[0]
+    assert len(dots.get_offsets()) == 400  # those without a number are there, and grey
+
+
+def test_a_map_of_one_coordinate(points):
+    model = DiffusionMap(1, beta=1.5).fit(points)
+    ax = model.plot_embedding()
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("row", "coordinate 1")
+    spectrum = model.plot_spectrum()
+    low, high = spectrum.get_xlim()
+    assert [tick for tick in spectrum.get_xticks() if low <= tick <= high] == [1]
+    plt.close("all")
+
+
+@pytest.mark.parametrize("low, high", [(1e-4, 20.0), (1e-9, 1e3), (0.5, 2.5), (0.9, 1.1), (0.1, 10.0), (1e-3, 1e2)])
+def test_labels_of_the_flow_stand_apart(model, low, high):
+    beta = np.geomspace(low, high, 12)
+    model.sweep_ = dict(n=np.full(12, 400), beta=beta, v=1 / beta, outcome=np.array(["resolved"] * 12), localised=np.zeros(12), aside=np.zeros(12))
+    model.beta_ = beta[5]
+    ax = model.plot_flow()
+    ax.figure.canvas.draw()
+    for axis, side in ((ax.xaxis, "x"), (ax.yaxis, "y")):
+        first, last = sorted(axis.get_view_interval())
+        boxes = [tick.label1.get_window_extent() for tick in axis.get_major_ticks() if first <= tick.get_loc() <= last]
+        assert 3 <= len(boxes) <= 9
+        for one, two in zip(boxes, boxes[1:]):
+            assert getattr(one, side + "1") < getattr(two, side + "0")
 
 
 def test_spectrum(model):
@@ -84,7 +154,7 @@ def test_a_report_appears_whole_or_not_at_all(model, tmp_path):
     path.write_text("before")
     with pytest.raises(ValueError):
         model.report(path, labels=[1])
-    with pytest.raises(OSError):
+    with pytest.raises(FileNotFoundError, match=r"no such folder.*nowhere'$"):
         model.report(tmp_path / "nowhere" / "report.html")
     assert path.read_text() == "before" and [entry.name for entry in tmp_path.iterdir()] == ["report.html"]
     model.report(path)

@@ -63,6 +63,17 @@ def test_an_exception_in_the_callback_stops_a_fit_and_is_what_is_raised():
         DiffusionMap(**LONG, callback=callback).fit(long_points())
 
 
+@pytest.mark.parametrize("error", [ValueError("row 5 in my `modes`"), RuntimeError("use --modes"), MemoryError("row 7")])
+def test_what_a_callback_raises_keeps_its_words_and_its_traceback(error):
+    def callback(record):
+        raise error
+
+    with pytest.raises(type(error)) as caught:
+        DiffusionMap(4, callback=callback).fit(torus(9000))
+    assert caught.value is error
+    assert "callback" in [entry.name for entry in caught.traceback]
+
+
 def test_other_threads_run_meanwhile():
     """Python code in another thread moves on between two reports of a fit, which the fit itself takes in one go."""
     steps, stop, seen = [0], threading.Event(), []
@@ -177,3 +188,71 @@ def test_embedding_outlives_its_model(points):
     gc.collect()
     DiffusionMap(3, beta=1.0).fit(points)
     np.testing.assert_array_equal(psi, copy)
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        "DiffusionMap(64, beta=30.0, tolerance=1e-6).fit(x)",
+        "DiffusionMap(64, beta=30.0, tolerance=1e-6, callback=lambda record: None).fit(x)",
+        "kernel_matmul(x, np.ones((30000, 64)), beta=30.0, n_jobs=1)",
+        "[kernel_matmul(x, np.ones((30000, 1)), beta=30.0, n_jobs=1) for _ in range(1000)]",
+    ],
+)
+def test_python_ends_while_a_daemon_thread_computes(run):
+    """Quietly and soon: the thread cannot have Python's lock any more, and does not ask for it. What is run at exit may still compute."""
+    script = textwrap.dedent(
+        f"""
+        import atexit, threading, time
+        import numpy as np
+        from conftest import torus
+        x = torus(30000, seed=5).astype(np.float32)
+        atexit.register(lambda: print("at exit", kernel_matmul(x[:9], np.ones(9), beta=1.0).shape, time.monotonic() - ended < 5, flush=True))
+        from flashdiffusion import DiffusionMap, kernel_matmul
+        from flashdiffusion import _native
+        threading.Thread(target=lambda: {run}, daemon=True).start()
+        time.sleep(0.5)
+        ended = time.monotonic()
+        """
+    )
+    path = os.pathsep.join([os.path.dirname(__file__), *filter(None, [os.environ.get("PYTHONPATH")])])
+    result = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, env={**os.environ, "PYTHONPATH": path}
+    )
+    assert (result.returncode, result.stdout, result.stderr) == (0, "at exit (9,) True\n", "")
+
+
+def test_a_forked_child_does_not_wait_for_threads_it_does_not_have():
+    script = textwrap.dedent(
+        """
+        import os, sys, threading, time
+        import numpy as np
+        from flashdiffusion import kernel_matmul
+        x = np.random.default_rng(0).normal(size=(30000, 6)).astype(np.float32)
+        threading.Thread(target=lambda: kernel_matmul(x, np.ones((30000, 64)), beta=0.1, n_jobs=1), daemon=True).start()
+        time.sleep(0.3)
+        child = os.fork()
+        if not child:
+            sys.exit(3)
+        began = time.monotonic()
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), time.monotonic() - began < 5)
+        """
+    )
+    result = subprocess.run([sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, timeout=120)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "3 True\n", "")
+
+
+def test_dates_are_no_coordinates(points):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"when": pandas.date_range("2020", periods=400), "x": points[:, 0], "lasting": pandas.to_timedelta(np.arange(400), unit="s")})
+    with pytest.raises(ValueError, match="columns 'when', 'lasting' hold dates or times"):
+        DiffusionMap(3).fit(frame)
+    for kind in (frame["when"].dt.tz_localize("UTC"), frame["when"].dt.to_period("D")):
+        with pytest.raises(ValueError, match="column 'when' holds dates or times"):
+            DiffusionMap(3).fit(pandas.DataFrame({"when": kind, "x": points[:, 0]}))
+    polars = pytest.importorskip("polars")
+    frame = polars.from_pandas(frame)
+    with pytest.raises(ValueError, match="columns 'when', 'lasting' hold dates or times"):
+        DiffusionMap(3).fit(frame)
+    with pytest.raises(ValueError, match="column 'when' holds"):
+        DiffusionMap(3).fit(frame.select(polars.col("when").cast(polars.Date), "x"))

@@ -100,3 +100,31 @@ def test_scanpy_goes_on_with_it(cells):
     np.testing.assert_allclose(cells.obs["dpt_pseudotime"], ours, atol=1e-4)
     axes = sc.pl.diffmap(cells, color="dpt_pseudotime", show=False)
     assert axes is not None
+
+
+def test_roots_by_name_and_components_that_are_not_there(cells):
+    fds.diffmap(cells, n_comps=5, beta=1.5)
+    fds.dpt(cells, root=7)
+    wanted = cells.obs["dpt_pseudotime"].to_numpy()
+    for root in (cells.obs_names[7], np.array([7]), np.array(7), np.array([cells.obs_names[7]], dtype=object)):
+        cells.uns["iroot"] = root
+        fds.dpt(cells)
+        np.testing.assert_array_equal(cells.obs["dpt_pseudotime"].to_numpy(), wanted)
+        assert cells.uns["iroot"] == 7
+    for wrong, words in ((dict(root="nobody"), "no cell"), (dict(root=1.5), "neither"), (dict(root=0, n_dcs=6), "diffmap left 5 components")):
+        with pytest.raises(ValueError, match=words):
+            fds.dpt(cells, **wrong)
+
+
+def test_tables_that_are_sparse_or_stay_in_their_file(cells, tmp_path):
+    sparse = pytest.importorskip("scipy.sparse")
+    fds.diffmap(cells, n_comps=4, beta=1.5)
+    wanted = cells.obsm["X_diffmap"]
+    cells.obsm["sparse"] = sparse.csr_matrix(cells.obsm["X_pca"])
+    fds.diffmap(cells, n_comps=4, beta=1.5, use_rep="sparse")
+    np.testing.assert_array_equal(cells.obsm["X_diffmap"], wanted)
+    for name, table in (("dense", cells.obsm["X_pca"]), ("sparse", sparse.csr_matrix(cells.obsm["X_pca"]))):
+        anndata.AnnData(table).write_h5ad(tmp_path / f"{name}.h5ad")
+        backed = anndata.read_h5ad(tmp_path / f"{name}.h5ad", backed="r")
+        fds.diffmap(backed, n_comps=4, beta=1.5, use_rep="X")
+        np.testing.assert_array_equal(backed.obsm["X_diffmap"], wanted)

@@ -12,9 +12,9 @@ from sklearn.pipeline import make_pipeline  # noqa: E402
 from sklearn.preprocessing import StandardScaler  # noqa: E402
 from sklearn.utils.estimator_checks import estimator_checks_generator  # noqa: E402
 
-from flashdiffusion import DiffusionMap  # noqa: E402
+from flashdiffusion import Decoder, DiffusionMap  # noqa: E402
 
-# In fp64 every check holds. In fp32 two of them ask for more than fp32 gives: a row's coordinates agree to 1e-9 whatever rows stand
+# In fp64 every check holds. In fp32 two of them ask for more than fp32 promises, and may fail: a row's coordinates agree to 1e-9 whatever rows stand
 # beside it. (Sums are made panel by panel, and panels hold other rows then.)
 FP32 = {
     "check_methods_sample_order_invariance": "asks for 1e-9, fp32 gives 1e-6",
@@ -33,6 +33,14 @@ def checks():
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("estimator, check", list(checks()))
 def test_check_estimator(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "estimator, check", [pytest.param(*pair, id=getattr(pair[1], "func", pair[1]).__name__) for pair in estimator_checks_generator(Decoder())]
+)
+def test_check_estimator_on_a_decoder(estimator, check):
     check(estimator)
 
 

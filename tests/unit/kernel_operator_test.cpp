@@ -64,6 +64,17 @@ TEST(KernelOperator, EqualPointsHaveAKernelOfOnes) {
   for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(y(i, 0), 4, 4 * traits(Precision::fp32).row_error);
 }
 
+// Two points far apart, in fp32: beside the diagonal their entry is nothing, without it all there is.
+TEST(KernelOperator, WithoutItsDiagonalItKeepsWhatIsSmall) {
+  const std::vector<double> x = {0, 6}, w = {1, 2};
+  const KernelOperator kernel(PointsView(x.data(), 2, 1), 1.0);
+  const PointsView weights(w.data(), 2, 1);
+  for (const Table& y : {kernel.apply(weights, nullptr, false), kernel.apply_transposed(weights, nullptr, false)}) {
+    EXPECT_NEAR(y(0, 0) / (2 * std::exp(-36.0)), 1, 1e-4);
+    EXPECT_NEAR(y(1, 0) / std::exp(-36.0), 1, 1e-4);
+  }
+}
+
 TEST(KernelOperator, RefusesWhatItCannotUse) {
   Dataset x = gaussian(9, 2);
   const auto refused = [&](auto&& action, const std::string& word) {
@@ -80,6 +91,7 @@ TEST(KernelOperator, RefusesWhatItCannotUse) {
   refused([&] { KernelOperator(view(x), PointsView(x.x.data(), 6, 3), 1.0); }, "columns");
   refused([&] { KernelOperator(PointsView(x.x.data(), 0, 2), 1.0); }, "no rows");
   refused([&] { KernelOperator(view(x), 1.0).apply(PointsView(x.x.data(), 8, 1)); }, "8 rows");
+  refused([&] { KernelOperator(view(x), view(x), 1.0).apply(PointsView(x.x.data(), 9, 1), nullptr, false); }, "no diagonal");
   x.x[5] = nan;
   refused([&] { KernelOperator(view(x), 1.0); }, "X, row 3, column 2");
   refused([&] { KernelOperator(view(x), view(gaussian(4, 2)), 1.0); }, "NaN in X, row 3");
