@@ -227,8 +227,7 @@ Result run(const Setup& setup, const Arguments& arguments) {
   options.beta = arguments.beta;
   setup.begin(fmt::format("alanine, {} frames, {} modes", frames.features.rows(), options.modes));
   const Model model = fit(frames.features.view(), options);
-  result.converged = model.converged;
-  if (!model.converged) result.notes.push_back(model.outcome);
+  if (!model.converged) result.fault(model.outcome);
 
   setup.begin("alanine, decoding");
   std::vector<std::size_t> numbers;
