@@ -140,13 +140,14 @@ void compare_segment(const std::vector<Decoded>& all, const Split& split, Result
                                                     one->held.joint < paper ? "better" : "worse", split.held.size())));
 }
 
-// The paper's two differences are below 0.05 degrees. A difference of two means is known to no more than its standard error.
+// The paper's two differences are below 0.05 degrees. A difference of two means is known to no more than its standard error, which is about 0.1 for
+// the 5,000 random frames of the paper: fewer say nothing of such a difference.
 void compare_holdouts(const Decoded& last, const Frames& frames, const Split& split, Result& result) {
   const char* claim = "unseen trajectories are decoded as well as random frames: the errors differ by, degrees";
   const double limit = paper_of("holdout_difference");
   const double apart = std::max(std::abs(last.held.phi - last.random.phi), std::abs(last.held.psi - last.random.psi));
   const double uncertain = difference_uncertainty(last, frames, split);
-  if (!(uncertain <= 2 * limit))
+  if (!(uncertain <= 3 * limit))
     result.comparisons.push_back(
         unmeasured(claim, place("holdout_difference"), limit,
                    fmt::format("{:.2g} here, give or take {:.2g}: {} random frames are too few to tell it from 0.05", apart,
