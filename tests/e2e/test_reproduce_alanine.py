@@ -126,6 +126,7 @@ def test_the_flow_stands_beside_the_papers_bandwidth(program, trajectories):
     assert [row[0] for row in here] == [row[0] for row in flow] and here[-1][1:4] != flow[-1][1:4]
     ended = judged(result)["β of the flow"]
     assert ended["ours"] == sweep[-1][1] and f"ends at β = {sweep[-1][1]:.4g}" in result["answer"]
+    assert next(row[1] for row in rows(result, "run") if row[0] == "peak memory").startswith("2.25 TB")  # as the paper has it
     alone = run(program, "--beta", 276.4)  # the same fit
     assert rows(alone, "decoding") == here and all(t["name"] != "decoding_flow" for t in alone["tables"])
     assert judged(alone)["β of the flow"]["verdict"] == "not measured"
@@ -159,6 +160,12 @@ def test_every_cell_of_the_papers_figure_is_judged(program, trajectories):
     random = {s["name"]: [p[1] for p in s["points"]] for s in errors["series"]}
     assert random["ψ random, paper"] == [row[5] for row in paper["rows"]] and random["φ random, ours"] == [found[m][4] for m in found]
     assert [16, 80] == sorted(m["x"] for m in errors["marks"] if m["text"].startswith(("paper m_ψ = 16", "D = 80")))
+
+
+def test_a_reason_that_serves_many_claims_is_printed_once(program, trajectories):
+    text = program("reproduce", "alanine", "--quick", "--positions", "p.npz", "--dihedrals", "a.npz", "--beta", 276.4).stdout
+    reasons = " ".join(text.split("What differs or was not measured:")[1].split())
+    assert reasons.count("128 modes here.") == 1 and "error of φ, held out, m = 256, degrees; error of ψ, held out, m = 256" in reasons
 
 
 def test_surfaces_have_phi_across_everywhere(program, trajectories):
