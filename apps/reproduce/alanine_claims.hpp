@@ -1,6 +1,7 @@
-// The claims of section 4, held against a fit and its decoders. Every claim gets a verdict or the reason why it was not measured.
+// The claims of section 4, held against fits and their decoders. Every claim gets a verdict or the reason why it was not measured.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include <flashdiffusion/model.hpp>
@@ -20,7 +21,14 @@ const Probe* accepted(const Model& model);
 // Different bandwidths that were probed: one may be solved twice, to be settled.
 std::size_t probes_of(const Model& model);
 
-void compare_decoding(const std::vector<Decoded>& all, const Frames& frames, const Split& split, Result& result);
-void compare_spectrum(const Model& model, Chosen chosen, Result& result);
+double largest_residual(const Model& model);
+
+// Every cell of figure 3a, and what the text says of them; `beta`: of the fit that was decoded.
+void compare_decoding(const std::vector<Decoded>& all, const Frames& frames, const Split& split, double beta, Result& result);
+// Of the fit at the paper's bandwidth, or at the one that was given.
+void compare_spectrum(const Model& model, Result& result);
+// Where the flow ended, and its wall; nullptr where there was none.
+void compare_flow(const Model* flow, Chosen chosen, Result& result);
+void compare_time(const Model& model, Chosen chosen, Result& result);
 
 }  // namespace fd::reproduce

@@ -81,6 +81,25 @@ std::vector<Decoded> decode_all(const Model& model, const Frames& frames, const 
   return all;
 }
 
+double difference_uncertainty(const Decoded& decoded, const Frames& frames, const Split& split) {
+  const auto variance_of_mean = [](const MatrixXd& found, const MatrixXd& angles, Index column) {
+    double sum = 0, squares = 0;
+    for (Index i = 0; i < angles.rows(); ++i) {
+      const double error = circular_distance(found(i, column), angles(i, column), 360);
+      sum += error;
+      squares += error * error;
+    }
+    const auto count = static_cast<double>(angles.rows());
+    return (squares / count - sum / count * (sum / count)) / count;
+  };
+  const MatrixXd held = rows_of(frames.angles, split.held, 2), random = rows_of(frames.angles, split.random, 2);
+  double largest = 0;
+  for (const Index column : {0, 1})
+    largest = std::max(
+        largest, variance_of_mean(decoded.held_angles, held, column) + variance_of_mean(decoded.random_angles, random, column));
+  return std::sqrt(largest);
+}
+
 std::size_t onset_of_psi(const std::vector<Decoded>& all) {
   std::size_t onset = 0;
   double largest = 0.8;

@@ -41,6 +41,9 @@ double joint_error(const Eigen::MatrixXd& decoded, const Eigen::MatrixXd& angles
 std::vector<Decoded> decode_all(const Model& model, const Frames& frames, const Split& split,
                                 const std::vector<std::size_t>& numbers);
 
+// Standard error of the difference between the mean errors of both holdouts: the larger of phi's and psi's, frames taken as independent.
+double difference_uncertainty(const Decoded& decoded, const Frames& frames, const Split& split);
+
 // The m after the step at which psi's error falls most, in proportion; 0 where no step is a clear fall, by a fifth or more.
 std::size_t onset_of_psi(const std::vector<Decoded>& all);
 

@@ -89,6 +89,22 @@ void check_unit(const Table& angles, AngleUnit unit, const std::string& file) {
                 fmt::format("add --angles {}, if that is so", unit == AngleUnit::radians ? "deg" : "rad"));
 }
 
+// Heavy atoms of the molecule are 0.1 to 0.8 nm from each other, 0.3 in the mean. The paper's bandwidths are per square nanometre.
+void check_length(const Table& features, const std::string& file) {
+  double sum = 0;
+  for (std::size_t i = 0; i < features.rows(); ++i)
+    for (std::size_t c = 0; c < atoms * anchors; ++c) sum += features(i, c);
+  const double mean = sum / static_cast<double>(features.rows() * (atoms - 1) * anchors);  // each anchor is one of the atoms
+  if (mean >= 0.1 && mean <= 0.8) return;
+  throw Error(Failure::input,
+              fmt::format("{}: heavy atoms are {:.3g} from each other in the mean, those of alanine dipeptide 0.3 nm{}", file,
+                          mean, mean >= 1 && mean <= 8 ? ": the positions look like ångströms" : ""),
+              mean >= 1 && mean <= 8 ? "divide them by 10" : "give the positions of the ten heavy atoms in nanometres");
+}
+
+// In degrees, the same direction in (-180, 180].
+double wrapped(double degrees) { return degrees - 360 * std::ceil((degrees - 180) / 360); }
+
 struct Files {
   std::vector<Trajectory> positions, dihedrals;
   std::size_t all = 0, kept = 0, parts = 0;
@@ -109,10 +125,6 @@ Files open_files(const std::string& positions_file, const std::string& dihedrals
 }
 
 }  // namespace
-
-void check_files(const std::string& positions, const std::string& dihedrals, std::size_t most) {
-  open_files(positions, dihedrals, most);
-}
 
 std::size_t frames_right_of_zero(const Frames& frames) {
   std::size_t count = 0;
@@ -149,9 +161,10 @@ Frames read_frames(const std::string& positions_file, const std::string& dihedra
       }
     });
   }
+  check_length(frames.features, positions_file);
   check_unit(frames.angles, unit, dihedrals_file);
   for (std::size_t i = 0; i < kept; ++i)
-    for (std::size_t c = 0; c < 2; ++c) frames.angles.set(i, c, frames.angles(i, c) * 360 / period(unit));
+    for (std::size_t c = 0; c < 2; ++c) frames.angles.set(i, c, wrapped(frames.angles(i, c) * 360 / period(unit)));
   return frames;
 }
 

@@ -2,7 +2,7 @@
 // are cut in three. Positions: 10 heavy atoms, x y z each; dihedrals: phi and psi. Features are the distances of the 10 atoms to the first 8,
 // which know neither where the molecule is nor how it is turned.
 //
-// Guarantees: what does not fit together (columns, numbers and lengths of trajectories, the unit of the angles) is an Error(input) that says
+// Guarantees: what does not fit together (columns, numbers and lengths of trajectories, the units of angles and lengths) is an Error(input) that says
 // which file, what was found and what to do. Does not know: what is done with the frames.
 #pragma once
 
@@ -18,15 +18,12 @@ namespace fd::reproduce {
 
 struct Frames {
   Table features;                       // frames × 80
-  Table angles;                         // frames × 2: phi, psi, in degrees
+  Table angles;                         // frames × 2: phi, psi, in degrees, (-180, 180]
   std::vector<std::size_t> trajectory;  // of each frame
   std::size_t trajectories = 0;
   std::size_t all = 0;  // frames in the files
   bool cut = false;     // one array, cut into three that stand for trajectories
 };
-
-// What read_frames refuses without reading a frame: files, columns, names and lengths that do not fit together, too few frames.
-void check_files(const std::string& positions, const std::string& dihedrals, std::size_t most);
 
 // At most `most` frames, evenly spaced over all; 0: all of them.
 Frames read_frames(const std::string& positions, const std::string& dihedrals, AngleUnit unit, std::size_t most);

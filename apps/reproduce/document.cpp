@@ -86,7 +86,7 @@ Json document_of(const Result& result) {
   for (const Comparison& comparison : result.comparisons) comparisons.push_back(comparison_json(comparison));
   for (const ResultTable& table : result.tables) tables.push_back(table_json(table));
   for (const Figure& figure : result.figures) figures.push_back(figure_json(figure));
-  return {{"experiment", result.name},  {"title", result.title}, {"answer", result.answer}, {"converged", result.converged},
+  return {{"experiment", result.name},  {"title", result.title}, {"answer", result.answer}, {"converged", result.converged()},
           {"comparisons", comparisons}, {"tables", tables},      {"figures", figures},      {"notes", result.notes}};
 }
 

@@ -114,8 +114,13 @@ struct Result {
   std::vector<Comparison> comparisons;
   std::vector<ResultTable> tables;
   std::vector<Figure> figures;
-  std::vector<std::string> notes;  // how it was done, what it leaves out
-  bool converged = true;           // false: some number is not what it should be, and a note says which
+  std::vector<std::string> notes;     // how it was done, what it leaves out
+  std::vector<std::string> faults{};  // numbers of ours that are not what they should be; notes say so too
+  bool converged() const { return faults.empty(); }
+  void fault(const std::string& what) {
+    faults.push_back(what);
+    notes.push_back(what);
+  }
 };
 
 // What all experiments are given.

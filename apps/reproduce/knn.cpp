@@ -339,13 +339,13 @@ Result run(const Setup& setup) {
   const Spectra spectra = measure_spectra(setup, plan, psd);
   report_spectra(spectra, plan, psd, result);
   report_modes(setup, plan, result);
+  const Tally tally = tally_of(result.comparisons);
   result.answer = fmt::format(
       "{} of {} measured cells and claims agree with the paper. At its bandwidth {:.0f} neighbours hold {:.1f} % of a row's "
       "kernel "
       "mass{}.",
-      count_of(result.comparisons, Verdict::agrees),
-      result.comparisons.size() - count_of(result.comparisons, Verdict::unmeasured), row_mass.at(1, "k"),
-      mean_of(masses.share[1]).number, always_indefinite(spectra) ? ", and every mask makes the kernel indefinite" : "");
+      tally.agrees, tally.measured(), row_mass.at(1, "k"), mean_of(masses.share[1]).number,
+      always_indefinite(spectra) ? ", and every mask makes the kernel indefinite" : "");
   result.notes.push_back(
       "Points are drawn by NumPy's generator, which this program has too: seed 1 gives the paper's table 2, to its rounding.");
   if (plan.spectrum_draws < plan.mass_draws)

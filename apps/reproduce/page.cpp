@@ -24,9 +24,11 @@ std::string marked(const std::string& text) {
 }
 
 std::string counts_html(const std::vector<Comparison>& comparisons) {
+  const Tally tally = tally_of(comparisons);
   std::string html;
-  for (const Verdict verdict : {Verdict::agrees, Verdict::differs, Verdict::unmeasured})
-    html += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", name(verdict), count_of(comparisons, verdict));
+  for (const auto& [verdict, count] : {std::pair(Verdict::agrees, tally.agrees), std::pair(Verdict::differs, tally.differs),
+                                       std::pair(Verdict::unmeasured, tally.unmeasured)})
+    html += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", name(verdict), count);
   return html;
 }
 
@@ -125,9 +127,9 @@ std::string index_page(const std::vector<Result>& results, const std::vector<Lef
   for (const LeftOut& one : left_out)
     list += fmt::format("<li class=\"care\"><strong>{}</strong> was left out: {}</li>\n", escaped(one.name), escaped(one.reason));
   list += "</ul>\n";
-  const std::string answer =
-      fmt::format("{} of the {} claims that were measured hold; {} more were not measured here.", count_of(all, Verdict::agrees),
-                  all.size() - count_of(all, Verdict::unmeasured), count_of(all, Verdict::unmeasured));
+  const Tally tally = tally_of(all);
+  const std::string answer = fmt::format("{} of the {} claims that were measured hold; {} more were not measured here.",
+                                         tally.agrees, tally.measured(), tally.unmeasured);
   return whole_page(
       page::experiment_content, title,
       {{"title", title},

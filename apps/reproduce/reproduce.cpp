@@ -231,9 +231,15 @@ int run(const CLI::App& app, const Arguments& arguments, const std::vector<Decla
     for (const std::string& page : pages) text += fmt::format("\nwritten     {}", page);
     cli::print_result(text + (pages.empty() ? "" : "\n"));
   }
-  for (const Result& result : results)
-    if (!result.converged) return numbers;
-  return done;
+  bool right = true;
+  for (const Result& result : results) {
+    if (result.converged()) continue;
+    right = false;  // and that is said with --quiet too: an exit status alone does not say what is wrong
+    const std::size_t more = result.faults.size() - 1;
+    cli::complain(fmt::format("{}: {}", result.name, result.faults.front()),
+                  more > 0 ? fmt::format("and {} more like it", more) : "");
+  }
+  return right ? done : numbers;
 }
 
 }  // namespace

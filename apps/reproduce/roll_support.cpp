@@ -81,17 +81,19 @@ RollSupport roll_support(const cli::SwissRoll& roll, std::size_t rows, const std
   const auto count = static_cast<double>(queries.size());
   for (std::size_t r = 0; r < kinds; ++r) {
     RollCount here;
+    std::size_t all = 0,
+                other = 0;  // which worker counted what depends on the day: whole numbers are added up before they are divided
     double before = 0, jumps = 0;
     for (std::size_t q = 0; q < queries.size(); ++q) {
-      double within = 0;
-      for (const auto& mine : by_worker) {
-        within += static_cast<double>(mine[q].within[r]);
-        here.other_turns += static_cast<double>(mine[q].other[r]) / count;
-      }
-      here.neighbours += within / count;
+      std::size_t counted = 0;
+      for (const auto& mine : by_worker) counted += mine[q].within[r], other += mine[q].other[r];
+      all += counted;
+      const auto within = static_cast<double>(counted);
       if (q > 0) jumps += (within - before) * (within - before);
       before = within;
     }
+    here.neighbours = static_cast<double>(all) / count;
+    here.other_turns = static_cast<double>(other) / count;
     here.error = std::sqrt(jumps / (2 * (count - 1)) / count);  // of a systematic sample: from successive differences
     result.counts.push_back(here);
   }

@@ -42,9 +42,24 @@ Comparison stated(std::string claim, std::string where, Value paper, Value ours,
           std::move(why)};
 }
 
-std::size_t count_of(const std::vector<Comparison>& comparisons, Verdict verdict) {
-  return static_cast<std::size_t>(
-      std::count_if(comparisons.begin(), comparisons.end(), [&](const Comparison& c) { return c.verdict == verdict; }));
+Tally tally_of(const std::vector<Comparison>& comparisons) {
+  Tally tally;
+  for (const Comparison& c : comparisons) switch (c.verdict) {
+      case Verdict::agrees: ++tally.agrees; break;
+      case Verdict::differs: ++tally.differs; break;
+      case Verdict::unmeasured: ++tally.unmeasured; break;
+    }
+  return tally;
+}
+
+bool far_enough_apart(const std::vector<std::pair<double, double>>& points) {
+  if (points.empty()) return false;
+  const auto [least, most] = std::minmax_element(points.begin(), points.end());
+  return most->first >= 2 * least->first;
+}
+
+Comparison calculated(std::string claim, std::string where, Value paper, Value ours, std::string why) {
+  return {std::move(claim), std::move(where), std::move(paper), std::move(ours), {}, Verdict::unmeasured, "calculated: " + why};
 }
 
 Comparison unmeasured(std::string claim, std::string where, Value paper, std::string why) {

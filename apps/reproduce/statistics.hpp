@@ -1,6 +1,8 @@
 // What repeated runs say: mean and standard deviation, and whether two such values agree. NaN agrees with nothing.
 #pragma once
 
+#include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "reproduce/experiment.hpp"
@@ -19,7 +21,18 @@ Comparison compared(std::string claim, std::string where, Value paper, Value our
 // A claim that is true or not.
 Comparison stated(std::string claim, std::string where, Value paper, Value ours, bool holds, std::string rule,
                   std::string why = {});
-std::size_t count_of(const std::vector<Comparison>& comparisons, Verdict verdict);
 Comparison unmeasured(std::string claim, std::string where, Value paper, std::string why);
+// A number of the paper's that follows from others of its own, or from geometry: ours is worked out beside it, and nothing was measured.
+Comparison calculated(std::string claim, std::string where, Value paper, Value ours, std::string why);
+
+// How many claims of each verdict, for whoever says it in words.
+struct Tally {
+  std::size_t agrees = 0, differs = 0, unmeasured = 0;
+  std::size_t measured() const { return agrees + differs; }
+};
+Tally tally_of(const std::vector<Comparison>& comparisons);
+
+// An exponent needs sizes that are apart: less than a factor of two, and it is noise.
+bool far_enough_apart(const std::vector<std::pair<double, double>>& points);
 
 }  // namespace fd::reproduce

@@ -130,7 +130,7 @@ Result run(const Setup& setup) {
   const std::string note = branch_note(sizes, ladder);
   if (!note.empty()) result.notes.push_back(note);
   const double overlap = mean_of(sizes.back().cells[0].overlap).number;
-  if (sizes.size() > 1)
+  if (far_enough_apart(curve(sizes, 0, &Cell::beta)))
     result.answer = fmt::format(
         "N = {} to {}: β ~ N^{:.3f} by the paper's rule and N^{:.3f} by the default (paper N^0.157 for large N, Singer N^0.167); "
         "overlap {:.4f} at the largest N.",

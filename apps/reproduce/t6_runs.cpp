@@ -48,10 +48,7 @@ void run_once(const Setup& setup, Size& size, std::uint64_t seed, Result& result
     options.select = rules[r].select;
     options.keep_points = false;
     const Model model = fit(points.view(), options);
-    if (!model.converged) {
-      result.converged = false;
-      result.notes.push_back(fmt::format("N = {}, seed {}, {} rule: {}", size.n, seed, rules[r].name, model.outcome));
-    }
+    if (!model.converged) result.fault(fmt::format("N = {}, seed {}, {} rule: {}", size.n, seed, rules[r].name, model.outcome));
     Cell& cell = size.cells[r];
     cell.seconds.push_back(model.seconds);
     cell.beta.push_back(model.beta);

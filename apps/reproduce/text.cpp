@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <sstream>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -85,12 +86,17 @@ std::string comparisons_text(const std::vector<Comparison>& comparisons) {
       {},
       {{"verdict", {}, true}, {"claim", {}, true}, {"paper"}, {"ours"}, {"agrees where", {}, true}, {"in the paper", {}, true}},
       {}};
-  std::string reasons;
+  std::vector<std::pair<std::string, std::string>> reasons;  // claims, and why: one reason may serve many
   for (const Comparison& c : comparisons) {
     table.rows.push_back({name(c.verdict), c.claim, c.paper, c.ours, c.rule.empty() ? Value("-") : Value(c.rule), c.where});
-    if (c.verdict != Verdict::agrees && !c.why.empty()) reasons += paragraph(fmt::format("{}: {}.", c.claim, c.why), 2);
+    if (c.verdict == Verdict::agrees || c.why.empty()) continue;
+    const auto known = std::find_if(reasons.begin(), reasons.end(), [&](const auto& reason) { return reason.second == c.why; });
+    if (known == reasons.end()) reasons.emplace_back(c.claim, c.why);
+    else known->first += "; " + c.claim;
   }
-  return table_text(table) + (reasons.empty() ? "" : "\nWhat differs or was not measured:\n" + reasons);
+  std::string said;
+  for (const auto& [claims, why] : reasons) said += paragraph(fmt::format("{}: {}.", claims, why), 2);
+  return table_text(table) + (said.empty() ? "" : "\nWhat differs or was not measured:\n" + said);
 }
 
 std::string number_text(double number) {

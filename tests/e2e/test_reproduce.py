@@ -58,6 +58,7 @@ def test_t6_finds_what_the_paper_has(t6):
     assert claim(t6, "exponent of β over the sizes")["ours"]["value"] == pytest.approx(0.16, abs=0.02)
     singer = claim(t6, "Singer's exponent")  # at these sizes the default rises more slowly, and that is said
     assert singer["ours"]["value"] == pytest.approx(0.14, abs=0.01) and singer["verdict"] == "differs" and "large N" in singer["why"]
+    assert singer["why"].endswith("more slowly")
     assert claim(t6, "fixed overhead")["verdict"] == "differs"  # a processor's time grows with N
     assert claim(t6, "parallel efficiency")["paper"] == 0.71
     assert claim(t6, "falls with N")["verdict"] == "agrees"
@@ -127,6 +128,21 @@ def test_every_number_of_the_paper_is_read_by_its_experiment():
         source = "".join(path.read_text() for pattern in patterns for path in folder.glob(pattern + ".cpp"))
         assert source
         assert [name for name in PAPER[experiment] if f'"{name}"' not in source] == []
+        columns = [(name, column) for name, entry in PAPER[experiment].items() for column in entry.get("columns", [])]
+        assert [(name, column) for name, column in columns if f'"{column}"' not in source] == []
+
+
+def test_reasons_follow_the_sign_of_the_difference(program):
+    found = json.loads(program("reproduce", "t6", "--n", "64,128", "--seeds", 1, "--json").stdout)
+    singer = claim(found, "Singer's exponent")
+    assert number(singer["ours"]) > 1 / 6 and singer["why"].endswith("more steeply")
+
+
+def test_sizes_that_are_nearly_equal_have_no_exponent(program):
+    found = json.loads(program("reproduce", "t6", "--n", "1024,1025", "--seeds", 1, "--json").stdout)
+    exponent = claim(found, "exponent of β")
+    assert exponent["verdict"] == "not measured" and "factor of two" in exponent["why"]
+    assert "N^" not in found["answer"]
 
 
 def test_text_says_what_agrees(program):

@@ -82,15 +82,36 @@ def test_swissroll(program):
     assert 1.40 < number(rows[1][4]) < 1.50
     law = next(c for c in result["comparisons"] if c["claim"].startswith("ω₂"))
     assert number(law["ours"]) == pytest.approx(1.1093, abs=1e-4) and "1.214" in law["why"]
+    # what is arithmetic, on the paper's numbers or the geometry, is shown and does not count as measured
+    worked_out = [c for c in result["comparisons"] if c["claim"].startswith(("ω₂", "k* of the formula", "neighbours that keep"))]
+    assert len(worked_out) == 5
+    assert all(c["verdict"] == "not measured" and number(c["ours"]) > 0 and c["why"].startswith("calculated: ") for c in worked_out)
     formula = next(c for c in result["comparisons"] if c["claim"] == "k* of the formula at N = 10^6, β = 15, τ = 1e-07")
-    assert formula["verdict"] == "differs" and number(formula["ours"]) == pytest.approx(1e6 * 1.1093 / 15, rel=1e-3) and "809" in formula["why"]
-    # neither size was fitted: both bandwidths are carried, and stand in that column alone
-    assert all(row[10] is None and number(row[11]) > 0 for row in rows)
+    assert number(formula["ours"]) == pytest.approx(1e6 * 1.1093 / 15, rel=1e-3) and "809" in formula["why"]
+    # 10^4 points are fitted, and 10^5 are not: a bandwidth that is carried stands in a column of its own
+    fitted = {row[0]: row[1] for row in table(result, "bandwidths")}
+    assert sorted(fitted) == [1000, 2000, 4000, 10000]
+    assert rows[0][10] == fitted[10000] and rows[0][11] is None
+    assert rows[1][10] is None and number(rows[1][11]) > fitted[10000]
+    # powers in legends cannot be raised
+    assert not any("^" in series["name"] for figure in result["figures"] for series in figure["series"])
 
 
 def test_results_do_not_depend_on_threads(program):
     one, two = (reproduced(program, "swissroll", "--quick", "--n", "20000", "--threads", threads) for threads in (1, 2))
     assert one["tables"] == two["tables"]
+
+
+def test_the_same_bits_run_after_run(program):
+    """Which of two threads counts what changes from run to run: sums must not."""
+    runs = [reproduced(program, "swissroll", "--quick", "--n", "1000,300000", "--threads", 2)["tables"] for _ in range(3)]
+    assert all(run == runs[0] for run in runs)
+
+
+def test_sizes_that_are_nearly_equal_have_no_exponent(program):
+    result = reproduced(program, "swissroll", "--quick", "--n", "1000,1001")
+    exponents = [c for c in result["comparisons"] if c["claim"].startswith("exponent of the support count")]
+    assert len(exponents) == 2 and all(c["verdict"] == "not measured" and "factor of two" in c["why"] for c in exponents)
 
 
 def test_bad_input_is_refused(program):
