@@ -33,8 +33,8 @@ bool keeps_doubles(const Options& options) {
   return std::any_of(options.precision.begin(), options.precision.end(), [](Precision p) { return traits(p).wide_panels; });
 }
 
-SolverPlan plan_of(std::size_t rows, const Options& options) {
-  return plan_solver(options.modes, rows, keeps_doubles(options) ? 8 : 4, options.block, options.basis);
+SolverPlan plan_of(std::size_t rows, const Options& options, bool tiles_kept = false) {
+  return plan_solver(options.modes, rows, keeps_doubles(options) ? 8 : 4, options.block, options.basis, tiles_kept);
 }
 
 // Points that do not exist: normal, made where they are read.
@@ -138,7 +138,7 @@ PassCost measure_pass_cost(Backend& backend, PointSource& sample, Precision prec
 
 FitForecast::FitForecast(std::size_t rows, std::size_t dimension, const Options& options, const PassCosts& costs) {
   const std::size_t modes = options.modes, warm = modes + 1 + carried_beyond(modes);
-  const std::size_t narrow = modes < 4 ? 4 : std::min<std::size_t>(plan_of(rows, options).block + 8, (modes + 8) / 8 * 8);
+  const std::size_t narrow = modes < 4 ? 4 : std::min<std::size_t>(plan_of(rows, options, costs.kept_as_a_rule(rows)).block + 8, (modes + 8) / 8 * 8);
   const double digits = std::max(1.0, -std::log10(options.tolerance));
   const auto ladder = fit_rungs(rows, options);
   const bool follows_minimum = options.select == Select::robust || options.select == Select::minimum;
@@ -149,7 +149,7 @@ FitForecast::FitForecast(std::size_t rows, std::size_t dimension, const Options&
     const PassCost cost = costs.of(rung.n);
     const bool cold = r == 0, last = r + 1 == ladder.size();
     const double pairs = 0.5 * static_cast<double>(rung.n) * static_cast<double>(rung.n);
-    const std::size_t block = plan_of(rung.n, options).block;
+    const std::size_t block = plan_of(rung.n, options, costs.kept_as_a_rule(rung.n)).block;
     const auto sweep = [&](StageForecast& stage, std::size_t columns, double count) {
       const auto passes = static_cast<std::size_t>(std::lround(count));
       stage.passes += passes;
@@ -230,6 +230,7 @@ FitForecast forecast_from(Backend& backend, PointSource& sample, std::size_t row
   PassCosts costs;
   costs.made = costs.kept = measure_pass_cost(backend, sample, precision, beta);
   costs.kept_of = [&](std::size_t n) { return backend.kept(n, dimension, precision); };
+  costs.kept_as_a_rule = [&](std::size_t n) { return backend.keeps_as_a_rule(n, dimension, precision); };
   const double share = costs.kept_of(rows).share;
   if (share > 0 && share < 1)  // all of it kept: there is nothing else to know
     costs.made = measure_pass_cost(*make_backend({options.backend, options.isa, options.threads, 0}), sample, precision, beta);

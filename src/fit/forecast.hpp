@@ -33,6 +33,7 @@ struct PassCost {
 struct PassCosts {
   PassCost made, kept;
   std::function<Backend::Kept(std::size_t)> kept_of = [](std::size_t) { return Backend::Kept{}; };
+  std::function<bool(std::size_t)> kept_as_a_rule = [](std::size_t) { return false; };  // whatever the memory: the solver's plan
   PassCost of(std::size_t rows) const {
     const double share = kept_of(rows).share;
     return {made.fixed + share * (kept.fixed - made.fixed), made.by_column + share * (kept.by_column - made.by_column)};

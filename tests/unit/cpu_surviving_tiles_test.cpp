@@ -47,7 +47,7 @@ TEST(SurvivingTiles, OnlyPanelsThatAreApartAreLeftOutAndMostOfThese) {
     ViewSource source(PointsView(data.x.data(), data.rows, data.dimension));
     const CpuPoints<float> points(source, Precision::fp32);
     Team team(2);
-    const auto& packed = points.packed(1, 1, points.wants_local(1), team);
+    const auto& packed = points.packed(1, 1, points.wants_local(1), false, team);
     const Schedule schedule(packed.panels);
     SurvivingTiles survivors;
     survivors.begin(*packed.bounds, schedule, distance, team);
@@ -91,7 +91,7 @@ TEST(SurvivingTiles, NothingIsMappedWhereNothingCanBeLeftOut) {
   ViewSource source(PointsView(data.x.data(), data.rows, data.dimension));
   const CpuPoints<double> points(source, Precision::fp64);
   Team team(1);
-  const auto& packed = points.packed(1, 1, points.wants_local(1), team);
+  const auto& packed = points.packed(1, 1, points.wants_local(1), false, team);
   const Schedule schedule(packed.panels);
   SurvivingTiles survivors;
   for (const double distance : {20.0, std::numeric_limits<double>::infinity()}) {
@@ -108,7 +108,7 @@ TEST(SurvivingTiles, OneMapForAnyNumberOfThreads) {
   std::vector<std::vector<std::uint64_t>> maps;
   for (const int threads : {1, 2, 3}) {
     Team team(threads);
-    const auto& packed = points.packed(1, 1, points.wants_local(1), team);
+    const auto& packed = points.packed(1, 1, points.wants_local(1), false, team);
     const Schedule schedule(packed.panels);
     SurvivingTiles survivors;
     survivors.begin(*packed.bounds, schedule, table.distance, team);
