@@ -69,7 +69,10 @@ std::size_t column_called(const std::string& wanted, const std::vector<Labels>& 
 }
 
 Targets chosen_targets(const Arguments& arguments, const Model& model) {
-  const std::vector<Labels> all = read_targets(arguments.targets, model.n, model.names);
+  std::vector<std::string> notes;
+  const std::vector<Labels> all = read_targets(arguments.targets, model.n, model.names, &notes);
+  if (!arguments.quiet)
+    for (const std::string& note : notes) remark("note: " + note);
   std::vector<bool> wanted(all.size(), arguments.columns.empty());
   for (const std::string& name : arguments.columns) wanted[column_called(name, all, arguments.targets[0])] = true;
   std::vector<const Labels*> chosen;
@@ -220,7 +223,7 @@ Action declare_decode(CLI::App& app, const std::vector<std::string>&) {
       ->check(CLI::IsMember({"random", "blocks"}));
   app.add_option("--seed", arguments->seed, "of the random folds")->check(whole_number)->type_name("N")->capture_default_str();
   app.add_flag("--json", arguments->json, "one JSON document on standard output");
-  app.add_flag("--quiet", arguments->quiet, "no table");
+  app.add_flag("--quiet", arguments->quiet, "no notes, no table");
   app.footer(footer);
   return [arguments] { return run(*arguments); };
 }
