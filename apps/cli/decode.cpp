@@ -51,6 +51,7 @@ Examples:
 struct Targets {
   Table values;
   std::vector<std::string> names;
+  std::vector<std::string> notes;  // how the file was read
 };
 
 // The column of that heading; where there is none, of that number, from 1.
@@ -71,8 +72,6 @@ std::size_t column_called(const std::string& wanted, const std::vector<Labels>& 
 Targets chosen_targets(const Arguments& arguments, const Model& model) {
   std::vector<std::string> notes;
   const std::vector<Labels> all = read_targets(arguments.targets, model.n, model.names, &notes);
-  if (!arguments.quiet)
-    for (const std::string& note : notes) remark("note: " + note);
   std::vector<bool> wanted(all.size(), arguments.columns.empty());
   for (const std::string& name : arguments.columns) wanted[column_called(name, all, arguments.targets[0])] = true;
   std::vector<const Labels*> chosen;
@@ -81,7 +80,7 @@ Targets chosen_targets(const Arguments& arguments, const Model& model) {
     require_numbers(all[c], arguments.targets[0]);
     chosen.push_back(&all[c]);
   }
-  Targets targets{Table(model.n, chosen.size(), true), {}};
+  Targets targets{Table(model.n, chosen.size(), true), {}, std::move(notes)};
   for (std::size_t c = 0; c < chosen.size(); ++c) {
     targets.names.push_back(chosen[c]->name);
     for (std::size_t i = 0; i < model.n; ++i)
@@ -164,6 +163,8 @@ int run(const Arguments& arguments) {
   options.seed = arguments.seed;
   const Decoding decoding = decode(model, targets.values, options);
 
+  if (!arguments.quiet)
+    for (const std::string& note : targets.notes) remark("note: " + note);
   const TableHeadings headings{"decoded", targets.names};
   if (to_stdout)
     write_csv(
