@@ -138,7 +138,7 @@ SECTIONS = {
     "residuals": ("Residuals and eigenvalues", "Recomputed with numpy from the dense fp64 matrix of the model's own points. What is reported bounds what is true, with a stated confidence where low-precision products took part.", residuals),
     "accuracy": ("Rows of the kernel product", "The largest error of a row of K W against sums in long double, near the origin and far from it.", bench("accuracy", "--n", "16384")),
     "product": ("The kernel product", "Time a pair of points, over what the machine's multiply-adds and exponentials need, and beside OpenBLAS in symmetric blocks.", bench("xgemm", "--dimension", "12,32,80", "--block", "1,8", "--threads", "1", "--n", "16384")),
-    "solver": ("The eigensolver", "Passes over the kernel and seconds, beside ARPACK on the same operator.", bench("solver")),
+    "solver": ("The eigensolver", "Passes over the kernel and seconds, beside ARPACK on the same operator where it is built in.", bench("solver")),
     "report": ("The report", "`report m.h5 -o m.html`, 16 modes. (The modes of these fits are not converged: what they hold does not matter here.)", report),
 }
 

@@ -51,6 +51,7 @@ Examples:
 struct Targets {
   Table values;
   std::vector<std::string> names;
+  std::vector<std::string> notes;  // how the file was read
 };
 
 // The column of that heading; where there is none, of that number, from 1.
@@ -69,7 +70,8 @@ std::size_t column_called(const std::string& wanted, const std::vector<Labels>& 
 }
 
 Targets chosen_targets(const Arguments& arguments, const Model& model) {
-  const std::vector<Labels> all = read_targets(arguments.targets, model.n, model.names);
+  std::vector<std::string> notes;
+  const std::vector<Labels> all = read_targets(arguments.targets, model.n, model.names, &notes);
   std::vector<bool> wanted(all.size(), arguments.columns.empty());
   for (const std::string& name : arguments.columns) wanted[column_called(name, all, arguments.targets[0])] = true;
   std::vector<const Labels*> chosen;
@@ -78,7 +80,7 @@ Targets chosen_targets(const Arguments& arguments, const Model& model) {
     require_numbers(all[c], arguments.targets[0]);
     chosen.push_back(&all[c]);
   }
-  Targets targets{Table(model.n, chosen.size(), true), {}};
+  Targets targets{Table(model.n, chosen.size(), true), {}, std::move(notes)};
   for (std::size_t c = 0; c < chosen.size(); ++c) {
     targets.names.push_back(chosen[c]->name);
     for (std::size_t i = 0; i < model.n; ++i)
@@ -161,6 +163,8 @@ int run(const Arguments& arguments) {
   options.seed = arguments.seed;
   const Decoding decoding = decode(model, targets.values, options);
 
+  if (!arguments.quiet)
+    for (const std::string& note : targets.notes) remark("note: " + note);
   const TableHeadings headings{"decoded", targets.names};
   if (to_stdout)
     write_csv(
@@ -220,7 +224,7 @@ Action declare_decode(CLI::App& app, const std::vector<std::string>&) {
       ->check(CLI::IsMember({"random", "blocks"}));
   app.add_option("--seed", arguments->seed, "of the random folds")->check(whole_number)->type_name("N")->capture_default_str();
   app.add_flag("--json", arguments->json, "one JSON document on standard output");
-  app.add_flag("--quiet", arguments->quiet, "no table");
+  app.add_flag("--quiet", arguments->quiet, "no notes, no table");
   app.footer(footer);
   return [arguments] { return run(*arguments); };
 }

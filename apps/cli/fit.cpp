@@ -18,6 +18,7 @@
 #include "common/console.hpp"
 #include "common/exit_status.hpp"
 #include "common/interrupt.hpp"
+#include "common/program.hpp"
 #include "common/validators.hpp"
 #include "fit/check_options.hpp"
 #include "fit/forecast.hpp"
@@ -110,7 +111,7 @@ class KeptState {
   std::unique_ptr<CheckpointFile> file_;
 };
 
-int run(const Arguments& arguments, const std::vector<std::string>& command) {
+int fit_and_write(const Arguments& arguments, const std::vector<std::string>& command, ProgressRecord& display) {
   const auto start = std::chrono::steady_clock::now();
   Options options = arguments.fit.options();
   if (arguments.output.empty()) throw Error(Failure::misuse, "fit needs a name for the model it makes", "add -o model.h5");
@@ -122,12 +123,13 @@ int run(const Arguments& arguments, const std::vector<std::string>& command) {
     check_distinct(arguments, "--coordinates", arguments.coordinates);
     AtomicFile check(arguments.coordinates);
   }
+  if (arguments.report == "-")
+    throw Error(Failure::misuse, "--report -: standard output is where the fit tells what it found",
+                "name a file; report MODEL -o - writes the page to standard output");
   if (!arguments.report.empty()) {
     check_distinct(arguments, "--report", arguments.report);
     AtomicFile check(arguments.report);
   }
-  if (!arguments.log.empty()) check_distinct(arguments, "--log", arguments.log);
-
   std::unique_ptr<PointSource> source;
   std::vector<InputFile> inputs;
   {
@@ -139,7 +141,6 @@ int run(const Arguments& arguments, const std::vector<std::string>& command) {
     inputs = describe_inputs(arguments.points);
   }
   const std::vector<std::string> notes = notes_of(*source);
-  ProgressRecord display(arguments.quiet, arguments.json_progress, arguments.log);
   for (const std::string& note : notes) display.note(note);
   for (const std::string& note : arguments.fit.without_effect()) display.note(note);
   options.observer = &display;
@@ -174,10 +175,32 @@ int run(const Arguments& arguments, const std::vector<std::string>& command) {
                  (arguments.coordinates.empty() ? "" : row_text("", arguments.coordinates)) +
                  (arguments.report.empty() ? "" : row_text("", arguments.report)));
   }
-  if (model.converged) return done;
-  complain(model.outcome.empty() ? "not all modes reached the tolerance" : model.outcome,
+  if (model.converged) {
+    display.end("done", done, "");
+    return done;
+  }
+  const std::string outcome = model.outcome.empty() ? "not all modes reached the tolerance" : model.outcome;
+  complain(outcome,
            fmt::format("{} was written all the same; its residuals say how far each mode can be trusted", arguments.output));
+  display.end("numbers", numbers, outcome);
   return numbers;
+}
+
+// Whatever comes of the fit, log and progress end with it.
+int run(const Arguments& arguments, const std::vector<std::string>& command) {
+  if (arguments.json_progress) speak_json();
+  if (!arguments.log.empty()) check_distinct(arguments, "--log", arguments.log);
+  ProgressRecord display(arguments.quiet, arguments.json_progress, arguments.log);
+  try {
+    return fit_and_write(arguments, command, display);
+  } catch (const Error& error) {
+    display.clear();
+    const int status = tell_failure(error);
+    const bool stopped = error.kind() == Failure::interrupted;
+    display.end(stopped ? "interrupted" : "failed", status,
+                stopped && error.hint().empty() ? "nothing was written" : error.what());
+    return status;
+  }
 }
 
 }  // namespace

@@ -8,7 +8,11 @@
 
 namespace fd::cli {
 
-// Returns its size in bytes.
-std::size_t write_page(Model model, const ReportOptions& options, const std::string& path);
+struct WrittenPage {
+  std::size_t bytes = 0, rows_shown = 0;
+};
+
+// - is standard output.
+WrittenPage write_page(Model model, const ReportOptions& options, const std::string& path);
 
 }  // namespace fd::cli

@@ -20,8 +20,7 @@ using Json = nlohmann::ordered_json;
 constexpr auto between_json = 250ms;
 constexpr auto between_logged = 5s;
 
-// In ASCII, so that showing it safely changes nothing.
-void print_json(const Json& event) { remark(event.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace)); }
+void print_json(const Json& event) { print_event(event.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace)); }
 
 Json known(double value, bool is_known) { return is_known && std::isfinite(value) ? Json(value) : Json(); }
 
@@ -69,6 +68,12 @@ void ProgressRecord::note(const std::string& line) {
   display_.note(line);
   write("note: " + with_flags(line));
   if (json_) print_json({{"event", "note"}, {"text", with_flags(line)}});
+}
+
+void ProgressRecord::end(const std::string& outcome, int status, const std::string& text) {
+  clear();
+  write(text.empty() ? outcome : fmt::format("{}: {}", outcome, with_flags(text)));
+  if (json_) print_end(outcome, status, text);
 }
 
 }  // namespace fd::cli

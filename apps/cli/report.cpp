@@ -6,6 +6,7 @@
 
 #include <flashdiffusion/report.hpp>
 
+#include "base/counted.hpp"
 #include "cli/page_file.hpp"
 #include "cli/summary.hpp"
 #include "cli/verb.hpp"
@@ -37,23 +38,35 @@ Examples:
 
 int run(const Arguments& arguments) {
   if (arguments.output.empty()) throw Error(Failure::misuse, "report needs a name for the page it makes", "add -o report.html");
-  { AtomicFile check(arguments.output); }
-  refuse_overwriting(arguments.output, {arguments.model});
-  refuse_overwriting(arguments.output, arguments.colours);
+  const bool to_stdout = arguments.output == "-";
+  if (to_stdout && arguments.json)
+    throw Error(Failure::misuse, "-o - and --json both ask for standard output", "write the page to a file");
+  if (!to_stdout) {
+    AtomicFile check(arguments.output);
+    refuse_overwriting(arguments.output, {arguments.model});
+    refuse_overwriting(arguments.output, arguments.colours);
+  }
   LeaveAtOnce blocking;
   const Model model = load_model(arguments.model);
   ReportOptions options = arguments.report;
+  std::vector<std::string> notes;
   for (const std::string& file : arguments.colours)
-    for (Labels& labels : read_labels(file, model.n, model.names)) options.labels.push_back(std::move(labels));
-  const std::size_t bytes = write_page(model, options, arguments.output);
-  const std::size_t shown = std::min(model.n, options.rows);
+    for (Labels& labels : read_labels(file, model.n, model.names, &notes)) options.labels.push_back(std::move(labels));
+  const WrittenPage page = write_page(model, options, arguments.output);
+  if (!arguments.quiet)
+    for (const std::string& note : notes) remark("note: " + note);
   if (arguments.json) {
-    const nlohmann::ordered_json document = {
-        {"model", arguments.model}, {"output", arguments.output}, {"bytes", bytes}, {"rows", model.n}, {"rows_shown", shown}};
+    const nlohmann::ordered_json document = {{"model", arguments.model},
+                                             {"output", arguments.output},
+                                             {"bytes", page.bytes},
+                                             {"rows", model.n},
+                                             {"rows_shown", page.rows_shown}};
     print_result(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
-  } else if (!arguments.quiet) {
-    print_result(row_text("written", fmt::format("{}  ({}{})", arguments.output, bytes_text(static_cast<double>(bytes)),
-                                                 shown < model.n ? fmt::format(", a sample of {} rows", shown) : "")));
+  } else if (!arguments.quiet && !to_stdout) {
+    print_result(
+        row_text("written",
+                 fmt::format("{}  ({}{})", arguments.output, bytes_text(static_cast<double>(page.bytes)),
+                             page.rows_shown < model.n ? fmt::format(", a sample of {}", counted(page.rows_shown, "row")) : "")));
   }
   return done;
 }
@@ -63,7 +76,7 @@ int run(const Arguments& arguments) {
 Action declare_report(CLI::App& app, const std::vector<std::string>&) {
   auto arguments = std::make_shared<Arguments>();
   app.add_option("model", arguments->model, "the model file")->type_name("MODEL")->required();
-  app.add_option("-o,--output", arguments->output, "the page to write")->type_name("FILE");
+  app.add_option("-o,--output", arguments->output, "the page to write; - for standard output")->type_name("FILE");
   app.add_option("--color,--colour", arguments->colours, "labels to colour the map by, a column each")->type_name("LABELS");
   app.add_option("--title", arguments->report.title, "heading of the page; the name of the points, if not given")
       ->type_name("TEXT");
@@ -72,7 +85,7 @@ Action declare_report(CLI::App& app, const std::vector<std::string>&) {
       ->type_name("N")
       ->capture_default_str();
   app.add_flag("--json", arguments->json, "one JSON document on standard output");
-  app.add_flag("--quiet", arguments->quiet, "no remarks");
+  app.add_flag("--quiet", arguments->quiet, "no notes, and not what was written");
   app.footer(footer);
   return [arguments] { return run(*arguments); };
 }

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <flashdiffusion/error.hpp>
 
@@ -19,6 +20,22 @@ namespace fd::cli {
 
 namespace {
 const char* program = "flashdiffusion";
+bool json_lines = false;
+
+void write_error_line(const std::string& line) {
+  const std::string text = line + "\n";
+  std::size_t written = 0;
+  while (written < text.size()) {
+    const ssize_t count = write(STDERR_FILENO, text.data() + written, text.size() - written);
+    if (count >= 0) written += static_cast<std::size_t>(count);
+    else if (errno != EINTR) return;
+  }
+}
+
+// In ASCII, so that showing it safely changes nothing.
+std::string json_text(const nlohmann::ordered_json& event) {
+  return event.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+}
 }  // namespace
 
 void name_program(const char* name) { program = name; }
@@ -49,16 +66,20 @@ void print_result(const std::string& text) {
 }
 
 void remark(const std::string& line) {
-  const std::string text = printable(with_flags(line), true) + "\n";
-  std::size_t written = 0;
-  while (written < text.size()) {
-    const ssize_t count = write(STDERR_FILENO, text.data() + written, text.size() - written);
-    if (count >= 0) written += static_cast<std::size_t>(count);
-    else if (errno != EINTR) return;
-  }
+  if (json_lines) return write_error_line(json_text({{"event", "remark"}, {"text", with_flags(line)}}));
+  write_error_line(printable(with_flags(line), true));
 }
 
+void speak_json() { json_lines = true; }
+bool speaks_json() { return json_lines; }
+void print_end(const std::string& outcome, int status, const std::string& text) {
+  write_error_line(json_text({{"event", "end"}, {"outcome", outcome}, {"status", status}, {"text", with_flags(text)}}));
+}
+void print_event(const std::string& json) { write_error_line(json); }
+
 void complain(const std::string& what, const std::string& hint) {
+  if (json_lines)
+    return write_error_line(json_text({{"event", "error"}, {"text", with_flags(what)}, {"hint", with_flags(hint)}}));
   const std::string line = fmt::format("{}: {}", program, printable(what));
   remark(hint.empty() ? line : line + "\n  " + printable(hint));
 }

@@ -21,6 +21,14 @@ void print_result(const std::string& text);  // whole, or Error(io), or ClosedPi
 void remark(const std::string& line);                                  // a line on standard error
 void complain(const std::string& what, const std::string& hint = {});  // "<program>: what", then the hint
 
+// For machines: from here on every remark is one JSON object a line, {"event": "remark", "text": …} and for complaints {"event": "error", "text":
+// …, "hint": …}. What is JSON already goes out as it is by `print_event`.
+void speak_json();
+bool speaks_json();
+void print_event(const std::string& json);
+// The last line then: {"event": "end", "outcome": …, "status": …, "text": …}.
+void print_end(const std::string& outcome, int status, const std::string& text);
+
 bool errors_on_terminal();
 bool colour_on_terminal();  // and NO_COLOR is not set
 

@@ -21,6 +21,12 @@ std::atomic<int> at_once{0};
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);  // safe in a handler
 
 [[noreturn]] void leave() {
+  static constexpr char event[] =
+      "{\"event\":\"end\",\"outcome\":\"interrupted\",\"status\":130,\"text\":\"nothing was written\"}\n";
+  if (speaks_json()) {
+    [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, event, sizeof event - 1);
+    _exit(interrupted);
+  }
   for (const char* piece : {"\n", program_name(), ": interrupted; nothing was written\n"})
     [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, piece, std::strlen(piece));
   _exit(interrupted);

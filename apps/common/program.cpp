@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -105,24 +106,34 @@ int run(const Program& program, int argc, char** argv) {
 
 }  // namespace
 
+int tell_failure(const Error& error) {
+  if (error.kind() == Failure::interrupted && error.hint().empty()) complain("interrupted; nothing was written");
+  else complain(error.what(), error.hint());
+  return exit_status(error.kind());
+}
+
 int run_program(const Program& program, int argc, char** argv) {
   guard_standard_streams();
   name_program(program.name);
+  if (std::find(argv, argv + argc, std::string_view("--json-progress")) != argv + argc) speak_json();
   catch_interrupts();
+  const auto ended = [](int status, const char* text) {
+    if (speaks_json()) print_end("failed", status, text);
+    return status;
+  };
   try {
     return run(program, argc, argv);
   } catch (const Error& error) {
-    if (error.kind() == Failure::interrupted && error.hint().empty()) complain("interrupted; nothing was written");
-    else complain(error.what(), error.hint());
-    return exit_status(error.kind());
+    return ended(tell_failure(error), error.what());
   } catch (const ClosedPipe&) {
-    return failure;
+    return ended(failure, "nobody reads the result");
   } catch (const std::bad_alloc&) {
     complain("not enough memory", "use fewer points or modes, --no-points, or a machine with more memory");
+    return ended(failure, "not enough memory");
   } catch (const std::exception& error) {
     complain(fmt::format("unexpected failure: {}", error.what()));
+    return ended(failure, error.what());
   }
-  return failure;
 }
 
 }  // namespace fd::cli

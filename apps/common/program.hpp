@@ -10,6 +10,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <flashdiffusion/error.hpp>
+
 namespace fd::cli {
 
 using Action = std::function<int()>;
@@ -40,5 +42,8 @@ struct Program {
 int run_program(const Program& program, int argc, char** argv);
 
 Action declare_completions(CLI::App& app, const std::vector<std::string>& command);
+
+// Says what was wrong and what to do, on standard error, and returns the exit status.
+int tell_failure(const Error& error);
 
 }  // namespace fd::cli

@@ -32,12 +32,13 @@ struct Labels {
 struct ReportOptions {
   std::string title;           // empty: the name of the first input file, where the model knows it
   std::vector<Labels> labels;  // in the order in which they are offered
-  std::size_t rows =
-      100000;  // the map holds at most so many points: a random sample of the rows of a larger model, which the page says
+  // The map holds at most so many points: a random sample of the rows of a larger model, which the page says. Labels that take much room may
+  // leave room for fewer.
+  std::size_t rows = 100000;
 };
 
 // The page. The same model and options give the same bytes. Text of the model and of labels is never markup, whatever it holds. Throws
-// Error(misuse) for a model without its arrays, labels that are not one a row, and labels that are both words and numbers or neither.
-std::string report_page(const Model& model, const ReportOptions& options = {});
+// Error(misuse) for a model without its arrays, labels that are not one a row, and labels that are both words and numbers or neither. `rows_shown`: where to say how many points the map holds.
+std::string report_page(const Model& model, const ReportOptions& options = {}, std::size_t* rows_shown = nullptr);
 
 }  // namespace fd

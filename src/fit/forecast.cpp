@@ -104,6 +104,10 @@ void require_memory(std::size_t rows, std::size_t dimension, const Options& opti
 
 std::size_t carried_beyond(std::size_t modes, std::size_t least) { return (modes + 1 + least + 7) / 8 * 8 - modes - 1; }
 
+std::size_t most_solver_passes(const Options& options) {
+  return options.max_passes > 0 ? options.max_passes : 50 + 4 * options.modes;
+}
+
 std::vector<Rung> fit_rungs(std::size_t rows, const Options& options) {
   if (options.beta) return {{rows, options.precision.back()}};
   const std::size_t smallest = options.ladder ? std::max<std::size_t>(least_rung, 8 * (options.modes + 1)) : rows;
@@ -143,6 +147,10 @@ FitForecast::FitForecast(std::size_t rows, std::size_t dimension, const Options&
   const auto ladder = fit_rungs(rows, options);
   const bool follows_minimum = options.select == Select::robust || options.select == Select::minimum;
 
+  const std::size_t solver_passes = most_solver_passes(options);
+  const auto most = static_cast<double>(solver_passes);
+  most_passes_ = solver_passes + 2;  // with mass and degree
+
   for (std::size_t r = 0; r < ladder.size(); ++r) {
     RungForecast rung;
     rung.n = ladder[r].n;
@@ -170,12 +178,12 @@ FitForecast::FitForecast(std::size_t rows, std::size_t dimension, const Options&
     const bool carried = follows_minimum && r >= 3 && last;
     if (!options.beta) rung.probes = carried ? 0 : follows_minimum ? (cold ? 5 : 3) : 8;
     begin(rung.probe, false);
-    sweep(rung.probe, narrow, modes > 24 ? 2 : 1);
+    sweep(rung.probe, narrow, std::min(most, modes > 24 ? 2.0 : 1.0));
     const bool settles = follows_minimum && !cold && !last;  // in one of its probes
     if (!settles) begin(rung.solve, options.beta.has_value());
-    if (options.beta) sweep(rung.solve, block, 4 * digits);
-    else if (last) sweep(rung.solve, narrow, 2 * (digits - 1) * (1 + static_cast<double>(modes) / 40));
-    else sweep(rung.solve, narrow, 2);
+    if (options.beta) sweep(rung.solve, block, std::min(most, 4 * digits));
+    else if (last) sweep(rung.solve, narrow, std::min(most, 2 * (digits - 1) * (1 + static_cast<double>(modes) / 40)));
+    else sweep(rung.solve, narrow, std::min(most, 2.0));
 
     const auto add = [&](const StageForecast& stage, std::size_t times, bool over_all_rows) {
       total_.seconds += static_cast<double>(times) * stage.seconds;
@@ -198,14 +206,14 @@ const FitForecast::RungForecast* FitForecast::find(std::size_t n) const {
   return nullptr;
 }
 
-double FitForecast::stage_seconds(const std::string& stage, std::size_t n) const {
+StageForecast FitForecast::stage_of(const std::string& stage, std::size_t n) const {
   const RungForecast* rung = find(n);
-  if (rung == nullptr) return 0;
-  return stage == "extend"  ? rung->extend.seconds
-         : stage == "probe" ? rung->probe.seconds
-         : stage == "solve" ? rung->solve.seconds
-                            : 0;
+  if (rung == nullptr) return {};
+  return stage == "extend" ? rung->extend : stage == "probe" ? rung->probe : stage == "solve" ? rung->solve : StageForecast{};
 }
+
+double FitForecast::stage_seconds(const std::string& stage, std::size_t n) const { return stage_of(stage, n).seconds; }
+std::size_t FitForecast::stage_passes(const std::string& stage, std::size_t n) const { return stage_of(stage, n).passes; }
 
 double FitForecast::seconds_after(const std::string& stage, std::size_t n, std::size_t probes) const {
   double seconds = 0;

@@ -24,6 +24,9 @@ std::vector<Rung> fit_rungs(std::size_t rows, const Options& options);
 // columns wide.
 std::size_t carried_beyond(std::size_t modes, std::size_t least = 16);
 
+// Passes after which a solve or probe gives up.
+std::size_t most_solver_passes(const Options& options);
+
 // Seconds an unordered pair of points, by the width of the pass.
 struct PassCost {
   double fixed = 0, by_column = 0;
@@ -56,6 +59,9 @@ class FitForecast {
   // One stage ("extend", "probe", "solve") on a rung of n rows, and all that follows it when `probes` have been begun there.
   double stage_seconds(const std::string& stage, std::size_t n) const;
   double seconds_after(const std::string& stage, std::size_t n, std::size_t probes) const;
+  // Passes that stage is expected to take, and the most it may.
+  std::size_t stage_passes(const std::string& stage, std::size_t n) const;
+  std::size_t most_passes() const { return most_passes_; }
 
  private:
   struct RungForecast {
@@ -63,8 +69,10 @@ class FitForecast {
     StageForecast extend, probe, solve;
   };
   const RungForecast* find(std::size_t n) const;
+  StageForecast stage_of(const std::string& stage, std::size_t n) const;
 
   std::vector<RungForecast> rungs_;
+  std::size_t most_passes_ = 0;
   Forecast total_;
 };
 

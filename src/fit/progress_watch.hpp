@@ -68,12 +68,19 @@ class ProgressWatch final : public Watch {
     taken_ += seconds_since(stage_began_);
   }
 
-  void tell_time_left() {
-    if (!forecast_.known() || forecast_.stage_seconds(now_.stage, now_.n) <= 0) return;
-    const double correction = expected_ > 0 ? std::clamp(taken_ / expected_, 0.2, 5.0) : 1;
-    const double stage = correction * forecast_.stage_seconds(now_.stage, now_.n);
-    const double left = std::max(0.1 * stage, stage - seconds_since(stage_began_)) +
-                        correction * forecast_.seconds_after(now_.stage, now_.n, probes_);
+  // Of a stage: the passes it still needs at the pace of those it had, once there was one. A stage that needs more than was expected
+  // is taken to need a quarter more than it had, up to the most it may. What follows is corrected by all that was taken so far.
+  void tell_time_left(double fraction) {
+    const double seconds = forecast_.stage_seconds(now_.stage, now_.n);
+    if (!forecast_.known() || seconds <= 0) return;
+    const auto passes = static_cast<double>(std::max<std::size_t>(forecast_.stage_passes(now_.stage, now_.n), 1));
+    const double had = now_.pass > 0 ? static_cast<double>(now_.pass - 1) + fraction : 0, taken = seconds_since(stage_began_);
+    const double expected = expected_ + seconds * had / passes;
+    const double correction = had >= 1 || expected_ > 0 ? std::clamp((taken_ + taken) / expected, 0.02, 50.0) : 1;
+    const double pace = had >= 1 ? taken / had : correction * seconds / passes;
+    double more = had < passes ? std::max(passes - had, 0.1 * had) : 0.25 * had;
+    if (now_.stage != "extend") more = std::min(more, std::max(0.0, static_cast<double>(forecast_.most_passes()) - had));
+    const double left = more * pace + correction * forecast_.seconds_after(now_.stage, now_.n, probes_);
     const double elapsed = seconds_since(began_);
     now_.seconds_left = left;
     now_.fraction = elapsed / (elapsed + left);
@@ -83,7 +90,7 @@ class ProgressWatch final : public Watch {
     if (observer_ == nullptr) return;
     if (observer_->stop()) throw Error(Failure::interrupted, "interrupted");
     const double seconds = seconds_since(started_);
-    tell_time_left();
+    tell_time_left(fraction);
     now_.pass_fraction = fraction;
     if (fraction > 0 && seconds > (fraction < 1 ? 0.05 : 0)) now_.pairs_per_second = pairs_ * fraction / seconds;
     observer_->progress(now_);

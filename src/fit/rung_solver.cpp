@@ -106,7 +106,7 @@ SolverOptions RungSolver::solver_options(Purpose purpose) const {
   solver.carry = carried_beyond(options.modes);
   solver.block = plan.block;
   solver.basis = plan.basis;
-  solver.most_passes = options.max_passes > 0 ? options.max_passes : 50 + 4 * options.modes;
+  solver.most_passes = most_solver_passes(options);
   solver.tolerance = purpose == Purpose::settle ? carried_tolerance : options.tolerance;
   solver.floor = (wide ? 1e-15 : 3e-7);  // of fp64 and fp32 sums; the kernel of tf32 and bf16 is less precise but always the same
   solver.values_only = purpose == Purpose::probe;

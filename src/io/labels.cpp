@@ -6,7 +6,6 @@
 #include <limits>
 #include <set>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,6 +13,7 @@
 #include "base/counted.hpp"
 #include "base/pieces.hpp"
 #include "base/printable.hpp"
+#include "io/label_layout.hpp"
 #include "io/open_points.hpp"
 #include "io/sequential_file.hpp"
 #include "io/text_line.hpp"
@@ -21,8 +21,6 @@
 
 namespace fd {
 namespace {
-
-using Line = std::vector<std::string>;
 
 constexpr std::size_t most_clusters = 20;
 constexpr std::size_t longest_word = 1000;  // bytes
@@ -64,19 +62,24 @@ std::vector<Labels> numbers_from(const std::vector<std::string>& files, std::siz
   return labels;
 }
 
-std::vector<Line> lines_of(const std::string& path) {
+// Lines of a table; of a table of one column also empty ones, which are missing labels, but for those at its end.
+std::vector<LabelLine> lines_of(const std::string& path) {
   const SequentialFile file(path);
   LineReader reader(file.descriptor(), path);
-  std::vector<Line> lines;
+  std::vector<LabelLine> lines;
   char separator = '\0';
+  std::size_t empty = 0;  // lines since the last that was not
   for (std::string_view line; reader.next(line);) {
-    if (lines.empty() && line.starts_with("\xef\xbb\xbf")) line.remove_prefix(3);
-    if (trimmed(line).empty()) continue;
+    if (reader.number() == 1 && line.starts_with("\xef\xbb\xbf")) line.remove_prefix(3);
+    if (trimmed(line).empty()) {
+      ++empty;
+      continue;
+    }
     if (line.find('\0') != std::string_view::npos)
       throw Error(Failure::input, fmt::format("{}, line {}: not text (a zero byte)", path, reader.number()),
                   "give labels as text, a line a row");
     if (lines.empty()) separator = find_separator(line) == blanks ? '\n' : find_separator(line);  // "T cell" is one word
-    Line cells;
+    LabelLine cells;
     std::string_view cell;
     for (Cells all(line, separator); all.next(cell);) {
       if (cell.size() > longest_word)
@@ -91,33 +94,20 @@ std::vector<Line> lines_of(const std::string& path) {
                   fmt::format("{}, line {}: {} cells, but the first line has {}", path, reader.number(), cells.size(),
                               lines.front().size()),
                   "every line needs the same number of cells");
+    if (cells.size() == 1) lines.insert(lines.end(), empty, LabelLine(1));
+    empty = 0;
     lines.push_back(std::move(cells));
   }
   return lines;
 }
 
-// Where the line of each row is. In order, unless the first column names the rows.
-std::vector<std::size_t> places_by_name(const std::vector<Line>& lines, const std::vector<std::string>& names) {
-  std::unordered_map<std::string, std::size_t> line_of;
-  for (std::size_t i = 0; i < lines.size(); ++i) line_of.emplace(lines[i][0], i);
-  if (names.empty() || lines[0].size() < 2 || line_of.size() != lines.size()) return {};
-  std::vector<std::size_t> places;
-  for (const std::string& name : names) {
-    const auto found = line_of.find(name);
-    if (found == line_of.end()) return {};
-    places.push_back(found->second);
-  }
-  return places;
-}
-
-// `clusters`: few different whole numbers are words.
-Labels column_of(const std::vector<Line>& lines, std::size_t column, const std::vector<std::size_t>& places, bool clusters) {
+Labels column_of(const std::vector<LabelLine>& lines, std::size_t column, const LabelLayout& layout, bool clusters) {
   Labels labels;
   NumberReader read(false);
   std::set<double> distinct;
   bool numeric = true, whole = true;
-  for (const Line& line : lines) {
-    const std::string& cell = line[column];
+  for (const std::size_t line : layout.lines) {
+    const std::string& cell = lines[line][column];
     const auto value = read(cell);
     if (!value && !missing_word(cell)) numeric = false;
     labels.numbers.push_back(value.value_or(nan));
@@ -128,44 +118,38 @@ Labels column_of(const std::vector<Line>& lines, std::size_t column, const std::
   if (clusters && numeric && whole && !distinct.empty() && distinct.size() <= most_clusters) numeric = false;
   if (!numeric) {
     labels.numbers.clear();
-    for (const Line& line : lines) labels.words.push_back(missing_word(line[column]) ? std::string() : line[column]);
+    for (const std::size_t line : layout.lines)
+      labels.words.push_back(missing_word(lines[line][column]) ? std::string() : lines[line][column]);
   }
-  const auto placed = [&](auto& values) {
-    auto moved = values;
-    for (std::size_t i = 0; i < values.size(); ++i) moved[i] = std::move(values[places[i]]);
-    values = std::move(moved);
-  };
-  if (!places.empty()) placed(labels.words), placed(labels.numbers);
   return labels;
 }
 
 std::vector<Labels> read_columns(const std::string& path, std::size_t rows, const std::vector<std::string>& names,
-                                 const Kind& kind) {
+                                 const Kind& kind, std::vector<std::string>* notes) {
   if (binary(path)) return numbers_from({path}, rows, kind);
-  std::vector<Line> lines = lines_of(path);
-  Line heads;
-  if (lines.size() == rows + 1) {
-    heads = std::move(lines.front());
-    lines.erase(lines.begin());
-  }
-  if (lines.size() != rows || rows == 0) throw wrong_length(path, lines.size(), rows, kind);
-  const std::vector<std::size_t> places = places_by_name(lines, names);
+  const std::vector<LabelLine> lines = lines_of(path);
+  const LabelLayout layout = lay_out_labels(lines, rows, names, path, kind.noun);
+  if (notes != nullptr)
+    for (const std::string& remark : layout.remarks) notes->push_back(fmt::format("{}: {}", path, remark));
   std::vector<Labels> labels;
-  for (std::size_t column = places.empty() ? 0 : 1; column < lines[0].size(); ++column) {
-    labels.push_back(column_of(lines, column, places, kind.clusters));
-    labels.back().name = !heads.empty() && !heads[column].empty() ? heads[column] : fmt::format("column {}", column + 1);
+  for (std::size_t column = layout.named ? 1 : 0; column < lines[0].size(); ++column) {
+    labels.push_back(column_of(lines, column, layout, kind.clusters));
+    const bool headed = layout.header && !lines[0][column].empty();
+    labels.back().name = headed ? lines[0][column] : fmt::format("column {}", column + 1);
   }
   return labels;
 }
 
 }  // namespace
 
-std::vector<Labels> read_labels(const std::string& path, std::size_t rows, const std::vector<std::string>& names) {
-  return read_columns(path, rows, names, label_kind);
+std::vector<Labels> read_labels(const std::string& path, std::size_t rows, const std::vector<std::string>& names,
+                                std::vector<std::string>* notes) {
+  return read_columns(path, rows, names, label_kind, notes);
 }
 
-std::vector<Labels> read_targets(const std::vector<std::string>& files, std::size_t rows, const std::vector<std::string>& names) {
-  return files.size() > 1 ? numbers_from(files, rows, target_kind) : read_columns(files.at(0), rows, names, target_kind);
+std::vector<Labels> read_targets(const std::vector<std::string>& files, std::size_t rows, const std::vector<std::string>& names,
+                                 std::vector<std::string>* notes) {
+  return files.size() > 1 ? numbers_from(files, rows, target_kind) : read_columns(files.at(0), rows, names, target_kind, notes);
 }
 
 void require_numbers(const Labels& column, const std::string& file) {

@@ -3,20 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/format.h>
-
-#include "base/sample.hpp"
-
 namespace fd {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t room = 1700000;   // values of modes and density, 2 bytes each
-constexpr std::size_t most_modes = 64;  // beyond, nobody looks
-constexpr std::size_t most_name_bytes = std::size_t{1} << 20;
 constexpr std::size_t listed_rows = 1000;  // of the table of rows set aside
-constexpr std::uint64_t sample_seed = 42;
 
 Json sweep_rows(const Model& model) {
   Json rows = Json::array();
@@ -86,44 +78,25 @@ Json column_heads(const std::vector<Column>& columns) {
   Json heads = Json::array();
   for (const Column& column : columns) {
     Json head = {{"name", column.name}, {"kind", column.kind}};
-    if (column.kind == "word") head["words"] = column.words;
-    else head["low"] = column.low, head["step"] = column.step;
+    head["form"] = column.form;
+    if (column.form == "words") head["words"] = column.words;
+    if (column.form == "steps") head["low"] = column.low, head["step"] = column.step;
+    if (column.form == "decimal") head["low"] = column.low, head["decimals"] = column.decimals;
     heads.push_back(head);
   }
   return heads;
 }
 
-Json shown_names(const Model& model, const std::vector<std::size_t>& rows) {
-  if (model.names.empty()) return Json();
-  std::size_t bytes = 0;
+Json shown_names(const Model& model, const MapContent& map) {
+  if (!map.names) return Json();
   Json names = Json::array();
-  for (const std::size_t row : rows) {
-    bytes += model.names[row].size() + 3;
-    names.push_back(model.names[row]);
-  }
-  return bytes <= most_name_bytes ? names : Json();
+  for (const std::size_t row : map.rows) names.push_back(model.names[row]);
+  return names;
 }
 
 }  // namespace
 
-std::vector<std::size_t> shown_rows(const Model& model, std::size_t most) { return sampled_rows(model.n, most, sample_seed); }
-
-std::vector<Column> map_columns(const Model& model, const std::vector<Labels>& labels, const std::vector<std::size_t>& rows) {
-  std::vector<Column> columns;
-  const std::size_t wide = std::max<std::size_t>(room / std::max<std::size_t>(rows.size(), 1), 4) - 1;
-  for (std::size_t j = 0; j < std::min({model.modes(), wide, most_modes}); ++j)
-    columns.push_back(
-        number_column(fmt::format("mode {}", j + 1), "mode", rows, [&](std::size_t row) { return model.psi(row, j); }));
-  columns.push_back(number_column("log density", "density", rows, [&](std::size_t row) { return std::log10(model.q[row]); }));
-  for (const Labels& label : labels)
-    columns.push_back(label.words.empty()
-                          ? number_column(label.name, "number", rows, [&](std::size_t row) { return label.numbers[row]; })
-                          : word_column(label, rows));
-  return columns;
-}
-
-Json report_document(const Model& model, const Findings& found, const std::vector<Column>& columns,
-                     const std::vector<std::size_t>& rows) {
+Json report_document(const Model& model, const Findings& found, const MapContent& map) {
   Json provenance = Json::parse(model.provenance, nullptr, false);
   if (provenance.is_discarded()) provenance = model.provenance;
   return {{"n", model.n},
@@ -136,6 +109,7 @@ Json report_document(const Model& model, const Findings& found, const std::vecto
           {"chosen", found.chosen},
           {"modes", modes_table(model, found)},
           {"keep", {{"modes", found.keep.modes}, {"clear", found.keep.clear}, {"reason", reason_to_keep(model, found)}}},
+          {"pieces", modes_of_pieces(model)},
           {"sweep", sweep_rows(model)},
           {"exponent_reading", reading_of_exponent(model, found)},
           {"retained", retained_table(found)},
@@ -147,9 +121,9 @@ Json report_document(const Model& model, const Findings& found, const std::vecto
           {"forecast_passes", model.forecast_passes},
           {"least_seconds", model.least_seconds},
           {"provenance", provenance},
-          {"columns", column_heads(columns)},
-          {"shown", rows.size()},
-          {"names", shown_names(model, rows)},
+          {"columns", column_heads(map.columns)},
+          {"shown", map.rows.size()},
+          {"names", shown_names(model, map)},
           {"named", !model.names.empty()}};
 }
 

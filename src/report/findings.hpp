@@ -32,6 +32,9 @@ struct Findings {
 // Whether a mode lives on a few rows, where few is not most of what there is.
 bool localised(const Model& model, const ModeSupport& support);
 
+// Leading modes whose eigenvalues are next to 1: they only tell which piece a row is in.
+std::size_t modes_of_pieces(const Model& model);
+
 Findings find(const Model& model);
 // Without the mass that neighbour graphs keep, for which rows of the kernel are made.
 Findings find_quickly(const Model& model);

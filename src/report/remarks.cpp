@@ -29,8 +29,7 @@ void remark_convergence(const Model& model, Remarks& out) {
 }
 
 void remark_pieces(const Model& model, Remarks& out) {
-  const auto near = static_cast<std::size_t>(
-      std::count_if(model.eigenvalues.begin(), model.eigenvalues.end(), [](double value) { return value > 1 - next_to_one; }));
+  const std::size_t near = modes_of_pieces(model);
   if (near == 0) return;
   out.push_back(
       {"separate-pieces", Weight::care,
@@ -38,8 +37,11 @@ void remark_pieces(const Model& model, Remarks& out) {
                    "row is in.",
                    near == 1 ? "One eigenvalue is" : fmt::format("{} eigenvalues are", near), next_to_one, near + 1,
                    near == 1 ? "that mode only tells" : "those modes only tell"),
-       fmt::format("Look at modes {} and on, fit the pieces one by one, or use a smaller --beta if they ought to be connected.",
-                   near + 1)});
+       fmt::format("{}, fit the pieces one by one, or use a smaller --beta if they ought to be connected.",
+                   near < model.modes()
+                       ? fmt::format("Look at {} {}", near + 1 < model.modes() ? "modes" : "mode",
+                                     near + 1 < model.modes() ? fmt::format("{} and on", near + 1) : fmt::format("{}", near + 1))
+                       : std::string("Ask for more modes (-k) to see what is inside them"))});
 }
 
 void remark_support(const Model& model, const Findings& found, Remarks& out) {
@@ -110,6 +112,11 @@ void remark_wall(const Model& model, Remarks& out) {
 }
 
 }  // namespace
+
+std::size_t modes_of_pieces(const Model& model) {
+  return static_cast<std::size_t>(
+      std::count_if(model.eigenvalues.begin(), model.eigenvalues.end(), [](double value) { return value > 1 - next_to_one; }));
+}
 
 std::vector<Remark> remarks_on(const Model& model, const Findings& found) {
   Remarks out;

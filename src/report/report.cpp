@@ -46,21 +46,20 @@ std::string figures_html(const Model& model, const Findings& found) {
   return html;
 }
 
-std::string columns_html(const std::vector<Column>& columns, const std::vector<std::size_t>& rows, std::size_t n) {
+std::string columns_html(const MapContent& map, std::size_t n) {
   std::string html;
-  for (std::size_t j = 0; j < columns.size(); ++j)
-    html += fmt::format("<script type=\"application/octet-stream\" id=\"column-{}\">{}</script>\n", j, base64(columns[j].codes));
-  if (rows.size() < n)
+  for (std::size_t j = 0; j < map.columns.size(); ++j)
+    html += fmt::format("<script type=\"application/octet-stream\" id=\"column-{}\">{}</script>\n", j, base64(map.columns[j]));
+  if (map.rows.size() < n)
     html += fmt::format("<script type=\"application/octet-stream\" id=\"rows\">{}</script>\n",
-                        base64(std::vector<std::uint32_t>(rows.begin(), rows.end())));
+                        base64(std::vector<std::uint32_t>(map.rows.begin(), map.rows.end())));
   return html;
 }
 
-std::string sample_html(const Model& model, std::size_t shown) {
-  if (shown == model.n) return {};
-  return fmt::format(
-      "<p class=\"sample\">The map shows a random sample of {} of the {} rows; every other figure is of all rows.</p>", shown,
-      model.n);
+std::string limits_html(const MapContent& map) {
+  std::string html;
+  for (const std::string& limit : map.limits) html += fmt::format("<p class=\"sample\">{}</p>\n", escaped(limit));
+  return html;
 }
 
 std::string title_of(const Model& model, const ReportOptions& options) {
@@ -97,19 +96,19 @@ std::vector<Remark> remarks(const Model& model) {
   return remarks_on(model, find_quickly(model));
 }
 
-std::string report_page(const Model& model, const ReportOptions& options) {
+std::string report_page(const Model& model, const ReportOptions& options, std::size_t* rows_shown) {
   check(model, options);
   const Findings found = find(model);
   const std::vector<Remark> remarks = remarks_on(model, found);
-  const std::vector<std::size_t> rows = shown_rows(model, options.rows);
-  const std::vector<Column> columns = map_columns(model, options.labels, rows);
+  const MapContent map = map_content(model, options.labels, options.rows);
+  if (rows_shown != nullptr) *rows_shown = map.rows.size();
   return whole_page(page::report_content, title_of(model, options),
                     {{"title", escaped(title_of(model, options))},
                      {"answer", escaped(answer(model, found, remarks))},
                      {"figures", figures_html(model, found)},
                      {"remarks", remarks_html(remarks)},
-                     {"sample", sample_html(model, rows.size())}},
-                    report_document(model, found, columns, rows), columns_html(columns, rows, model.n));
+                     {"limits", limits_html(map)}},
+                    report_document(model, found, map), columns_html(map, model.n));
 }
 
 }  // namespace fd

@@ -75,6 +75,55 @@ def test_labels(program, model):
     assert len(columns[0]["words"]) == rows
 
 
+def test_labels_that_do_not_fit_are_refused(program, model):
+    """Rather than shifted by a row: a header and one label too few, an empty line, one label too many, names that do not all fit."""
+    rng = np.random.default_rng(3)
+    words, numbers = [f"c{k}" for k in rng.integers(0, 4, 401)], [f"{x:.5f}" for x in rng.normal(size=401)]
+
+    def refused(lines, *said, verb=("report", "-o", "r.html", "--color")):
+        (program.folder / "l.csv").write_text("\n".join(lines) + "\n")
+        program.refused(verb[0], "model.h5", *verb[1:], "l.csv", words=["l.csv", *said])
+
+    for labels, heading in ((words, "cluster"), (words, "odd"), (numbers, "score")):
+        refused([heading, *labels[:399]], "399 labels for 400 rows", "400 lines", heading)
+        refused([heading, *labels[:200], "", *labels[200:400]], "401 labels for 400 rows")
+        refused(labels[:401], "401 labels for 400 rows")
+        refused([heading, *labels[:300]], "300 labels for 400 rows")
+    refused(["y", *numbers[:399]], "399 targets for 400 rows", verb=("decode",))
+    refused(numbers[:401], "401 targets for 400 rows", verb=("decode",))
+    assert not (program.folder / "r.html").exists()
+    (program.folder / "l.csv").write_text("\n".join(["cluster", *words[:199], "", *words[200:400]]) + "\n\n\n")
+    said = program("report", "model.h5", "--color", "l.csv", "-o", "r.html").stderr
+    assert "header" in said and "cluster" in said
+
+
+def test_labels_are_placed_by_all_names_or_refused(program, model):
+    names, order = [f"cell{i}" for i in range(400)], np.random.default_rng(3).permutation(400)
+    (program.folder / "named.csv").write_text("".join(f"{name},{','.join(map(str, row))}\n" for name, row in zip(names, model)))
+    program("fit", "named.csv", "--beta", "2", "-k", "4", "-o", "named.h5")
+    lines = [f"{names[i]},{i}.5" for i in order]
+    put = lambda lines: (program.folder / "l.csv").write_text("cell,score\n" + "\n".join(lines) + "\n")
+    put([line.replace("cell7,", "cel7,") for line in lines])
+    program.refused("report", "named.h5", "--color", "l.csv", "-o", "r.html", words=['"cell7" has no line', '"cel7"'])
+    put([*lines[:10], lines[3], *lines[11:]])
+    program.refused("decode", "named.h5", "l.csv", words=["more than one line", lines[3].split(",")[0]])
+    put([*lines, "stranger,1.5", "guest,2.5"])
+    said = program("report", "named.h5", "--color", "l.csv", "-o", "r.html").stderr
+    assert "row names" in said and "2 lines are left out" in said and "stranger" in said
+    column = document_of(program.folder / "r.html")["columns"][5]
+    assert column["name"] == "score" and column["form"] == "decimal" and (column["low"], column["decimals"]) == (5, 1)
+    assert program("report", "named.h5", "--color", "l.csv", "-o", "r.html", "--quiet").stderr == ""
+
+
+def test_a_page_on_standard_output(program, model):
+    page = program("report", "model.h5", "-o", "-").stdout
+    program("report", "model.h5", "-o", "r.html")
+    assert page == (program.folder / "r.html").read_text(encoding="utf-8") and not (program.folder / "-").exists()
+    program.refused("report", "model.h5", "-o", "-", "--json", words=["standard output"])
+    program.refused("fit", "points.npy", "-o", "new.h5", "--report", "-", words=["--report -"])
+    assert "a sample of 1 row)" in program("report", "model.h5", "--rows", "1", "-o", "r.html").stdout
+
+
 def test_fit_names_its_remarks_for_programs(program, model):
     """Those of the page: a name, a sentence, a thing to do."""
     result = program("fit", "points.npy", "--beta", "5", "-k", "6", "--max-passes", "1", "-o", "cut.h5", "--report", "cut.html", "--json", status=1)

@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from conftest import run
+from conftest import PIXELS, run
 
 PLOTS = ["spectrum", "flow", "neighbours", "dimension", "residuals", "work", "retained"]
 
@@ -141,6 +141,140 @@ def test_lasso_selects_and_exports(page, roll):
     assert page("return document.getElementById('selected').textContent") == "No rows selected."
 
 
+def test_labels_are_exported_as_they_were_given(page, roll):
+    given = list(csv.DictReader(io.StringIO((roll / "labels.csv").read_text())))
+    page.choose("#time", "0.5")
+    page.drag(ring(page.box("#map-main .catch"), share=0.48), modifiers=8)
+    page.click("#selected-csv")
+    rows = list(csv.DictReader(io.StringIO(page.downloaded("selected-rows.csv").decode())))
+    assert len(rows) > 300
+    for row in rows:
+        label = given[int(row["row"]) - 1]
+        assert row["kind"] == label["kind"] and row["many"] == label["many"] and row["none"] == ""
+        assert row["partly"] == ("" if label["partly"] == "NaN" else row["partly"])
+        for name in ("score", "nanoseconds", "huge") + (() if label["partly"] == "NaN" else ("partly",)):
+            assert float(row[name]) == float(label[name]), name
+    time = float(page("return document.getElementById('time-value').textContent"))
+    names = [name for name in rows[0] if name.startswith("dc1 t=")]
+    assert len(names) == 1 and float(names[0][6:]) == pytest.approx(time, rel=1e-3)
+
+
+def test_missing_and_huge_labels_are_drawn(page):
+    heads = page("return JSON.parse(document.getElementById('document').textContent).columns.map(c => c.name)")
+    inked = page.inked("#map-main canvas")
+    grey = PIXELS + "let n = 0; for (let i = 0; i < d.length; i += 4) n += d[i + 3] > 0 && Math.abs(d[i] - 138) < 3 && d[i] === d[i + 2]; return n"
+    page.choose("#colour", str(heads.index("none")))
+    assert page.inked("#map-main canvas") == inked == page(grey, "#map-main canvas")
+    assert "no numbers" in page("return document.getElementById('legend').textContent")
+    for name in ("huge", "none", "nanoseconds"):
+        page.choose("#axis-y", str(heads.index(name)))
+        page.choose("#colour", str(heads.index(name)))
+        assert page(BROKEN) == [], name
+    page.choose("#axis-y", str(heads.index("huge")))
+    assert page.inked("#map-main canvas") > inked / 4
+
+
+def test_zoom_has_limits_and_time_keeps_it(page):
+    spread = "return [...document.querySelectorAll('#map-main .axis')].map(g => [...g.querySelectorAll('text')].map(t => parseFloat(t.textContent.replace('−', '-')))).map(v => Math.max(...v) - Math.min(...v))"
+    key = "document.getElementById(arguments[0]).dispatchEvent(new KeyboardEvent('keydown', {key: arguments[1]}))"
+    before, inked = page(spread), page.inked("#map-main canvas")
+    for _ in range(200):
+        page(key, "map-main", "-")
+        page(key, "plot-flow", "-")
+    page.settle()
+    assert page(BROKEN) == [] and page(spread)[0] < 40 * before[0]
+    x, y = middle(page.box("#map-main .catch"))
+    page.mouse("mousePressed", x, y)
+    page.mouse("mouseReleased", x, y)
+    for _ in range(60):
+        page.mouse("mouseWheel", x, y, deltaX=0, deltaY=400)
+    page.settle()
+    assert page(spread)[0] < 40 * before[0]
+    page.click("#reset")
+    assert page.inked("#map-main canvas") == inked
+    for _ in range(6):
+        page(key, "map-main", "+")
+    page.settle()
+    zoomed = page.hash_of("#map-main canvas")
+    page.choose("#time", "0.4")
+    assert page.hash_of("#map-main canvas") == zoomed or page.inked("#map-main canvas") > 0
+    weights = page("return JSON.parse(document.getElementById('document').textContent).modes[0].eigenvalue")
+    assert page(spread)[0] < 0.6 * before[0] * max(1, 1 / weights)
+
+
+def test_a_saved_map_has_its_key(page):
+    heads = page("return JSON.parse(document.getElementById('document').textContent).columns.map(c => c.name)")
+    for name, words in (("kind", ["colour: kind", "left (667)", "right (667)"]), ("partly", ["colour: partly", "linearGradient", "missing (500)"])):
+        page.choose("#colour", str(heads.index(name)))
+        page.click("#map-main .exports button:nth-child(1)")
+        svg = page.downloaded("map.svg").decode()
+        assert all(word in svg for word in words), name
+        assert page("return document.querySelector('#map-main svg').textContent.includes('colour: ')") is False
+
+
+def luminance(colour):
+    parts = [c / 255 for c in colour]
+    return sum(w * (c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4) for w, c in zip((0.2126, 0.7152, 0.0722), parts))
+
+
+@pytest.mark.parametrize("theme, ground", [("light", (255, 255, 255)), ("dark", (0x14, 0x18, 0x1D))])
+def test_every_colour_of_the_ramp_is_seen(browser, roll, theme, ground):
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": theme}]})
+    try:
+        browser.open(roll / "labelled.html")
+        browser.choose("#colour", "0")
+        stops = browser("return [...document.querySelectorAll('#legend stop')].map(s => { const c = d3.rgb(s.getAttribute('stop-color')); return [c.r, c.g, c.b]; })")
+        assert len(stops) == 10
+        for stop in stops:
+            low, high = sorted((luminance(stop), luminance(ground)))
+            assert (high + 0.05) / (low + 0.05) >= 2, stop
+    finally:
+        browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+def test_a_finger_scrolls_the_page_until_the_map_is_zoomed(browser, roll):
+    driver = browser.driver
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": True})
+    driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": True})
+
+    def swipe(selector):
+        x, y = middle(browser.box(selector))
+        before = browser("return window.scrollY")
+        driver.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
+        for k in range(1, 13):
+            driver.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [{"x": x, "y": y - 10 * k}]})
+        driver.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+        browser.settle()
+        return browser("return window.scrollY") - before
+
+    try:
+        browser.open(roll / "labelled.html", width=500)
+        for selector in ("#map-main .catch", "#plot-spectrum .catch", "#plot-flow .catch"):
+            assert swipe(selector) > 40, selector
+        browser("const f = document.getElementById('map-main'); f.focus(); f.dispatchEvent(new KeyboardEvent('keydown', {key: '+'}))")
+        browser.settle()
+        before = browser.hash_of("#map-main canvas")
+        assert abs(swipe("#map-main .catch")) < 5 and browser.hash_of("#map-main canvas") != before
+        assert browser.complaints() == []
+    finally:
+        driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": False})
+        driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_pieces_open_on_the_modes_within_them(browser, tmp_path):
+    rng = np.random.default_rng(2)
+    np.save(tmp_path / "points.npy", np.vstack([rng.normal(size=(150, 2)) + [60 * k, 0] for k in range(3)]))
+    run("fit", "points.npy", "--beta", "0.5", "-k", "6", "-o", "model.h5", "--report", "report.html", folder=tmp_path)
+    browser.open(tmp_path / "report.html")
+    assert browser("return JSON.parse(document.getElementById('document').textContent).pieces") == 2
+    assert int(browser("return document.getElementById('axis-x').value")) >= 2
+    assert "Look at modes 3 and on" in browser("return document.getElementById('remarks').textContent")
+    run("fit", "points.npy", "--beta", "0.5", "-k", "2", "-o", "two.h5", "--report", "two.html", folder=tmp_path, status=1)
+    browser.open(tmp_path / "two.html")
+    assert "Ask for more modes" in browser("return document.getElementById('remarks').textContent") and browser.inked("#map-main canvas") > 0
+    assert browser.complaints() == []
+
+
 def test_shift_drag_selects_too(page):
     page.drag(ring(page.box("#map-main .catch")), modifiers=8)
     assert "selected" in page("return document.getElementById('selected').textContent") and not page("return document.getElementById('selected-csv').disabled")
@@ -153,7 +287,7 @@ def test_colours(page):
         page.choose("#colour", str(heads.index(name)))
         seen.add(page.hash_of("#map-main canvas"))
         legend = page("return document.getElementById('legend').textContent")
-        assert {"kind": "left (667)", "many": "1,993 other words", "partly": "grey: missing", "score": "score", "mode 1": "mode 1", "log density": "log density"}[name] in legend
+        assert {"kind": "left (667)", "many": "1,993 other words", "partly": "missing (500)", "score": "score", "mode 1": "mode 1", "log density": "log density"}[name] in legend
     assert len(seen) == 6
     assert page("return document.querySelectorAll('img').length") == 0  # labels are text
 

@@ -1,6 +1,8 @@
 // What an observer is told while a fit runs, and when it can stop one.
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
 #include <vector>
 
 #include <flashdiffusion/fit.hpp>
@@ -28,6 +30,49 @@ TEST(FitProgress, TheRateOfAShortPassIsTold) {
   EXPECT_GT(rate, 0);
   watch.pass(1e6);
   EXPECT_EQ(recorder.told.back().pairs_per_second, rate);
+}
+
+FitForecast half_a_second_a_pass(std::size_t max_passes = 0) {
+  Options options;
+  options.beta = 1;
+  options.modes = 3;
+  options.max_passes = max_passes;
+  PassCosts costs;
+  costs.made = costs.kept = {1e-6, 0};
+  return {1000, 3, options, costs};
+}
+
+// A machine that is far quicker than was forecast is believed after a pass; a solve that needs more passes than was expected
+// neither stalls nor comes to an end that it does not know of.
+TEST(FitProgress, TimeLeftFollowsThePaceOfThePasses) {
+  Recorder recorder;
+  ProgressWatch watch(&recorder);
+  const FitForecast forecast = half_a_second_a_pass();
+  watch.expect(forecast);
+  watch.stage("solve", 1000, 1.0, 3);
+  EXPECT_NEAR(recorder.told.back().seconds_left, forecast.total().seconds, 0.1);
+  const std::size_t expected = forecast.stage_passes("solve", 1000);
+  ASSERT_GT(expected, 5u);
+  const auto pass = [&] {
+    watch.pass(5e5);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    watch.tick(1);
+    return recorder.told.back();
+  };
+  pass();
+  EXPECT_LT(pass().seconds_left, 0.1 * forecast.total().seconds);
+  while (recorder.told.back().pass < expected) pass();
+  const double at_expected = recorder.told.back().seconds_left;
+  while (recorder.told.back().pass < 2 * expected) pass();
+  EXPECT_GT(recorder.told.back().seconds_left, at_expected);
+  EXPECT_LT(recorder.told.back().seconds_left, 0.1 * forecast.total().seconds);
+  while (recorder.told.back().pass < forecast.most_passes()) pass();
+  EXPECT_EQ(recorder.told.back().seconds_left, 0);
+}
+
+TEST(FitProgress, TheForecastKnowsTheMostPasses) {
+  EXPECT_EQ(half_a_second_a_pass(3).total().passes, 5u);  // with mass and degree
+  EXPECT_GT(half_a_second_a_pass().total().passes, 10u);
 }
 
 // Rows that are made as they are read; the reader's wish to stop comes with the second piece.

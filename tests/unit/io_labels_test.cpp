@@ -46,7 +46,8 @@ TEST_F(LabelsTest, NamesPlaceTheLines) {
   const auto labels = read("cell,kind\nr3,c\nr1,a\nr2,b\n", 3, names);
   ASSERT_EQ(labels.size(), 1u);
   EXPECT_EQ(labels[0].words, (Words{"a", "b", "c"}));
-  EXPECT_EQ(read("cell,kind\nx,c\nr1,a\nr2,b\n", 3, names).size(), 2u);  // other names: in order
+  EXPECT_EQ(read("cell,kind\nx,c\ny,a\nr2,b\n", 3, names).size(), 2u);                           // other names: in order
+  EXPECT_EQ(read("r4,d\nr3,c\nr1,a\nr5,e\nr2,b\n", 3, names)[0].words, (Words{"a", "b", "c"}));  // more lines than rows
   EXPECT_EQ(read("r3\nr1\nr2\n", 3, names)[0].words, (Words{"r3", "r1", "r2"}));
 }
 
@@ -55,6 +56,60 @@ TEST_F(LabelsTest, RefusesOtherLengthsAndWidths) {
   EXPECT_THROW(read(std::string("a\nb\0c\nd\n", 8), 3), Error);
   EXPECT_THROW(read(std::string(2000, 'x') + "\nb\nc\n", 3), Error);
   EXPECT_THROW(read_labels(path("missing.csv"), 3, {}), Error);
+}
+
+// What is said of labels that are refused; empty where they are not.
+template <class Call>
+std::string refusal(const Call& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST_F(LabelsTest, NamesThatDoNotAllFitAreRefusedByName) {
+  const Words names = {"r1", "r2", "r3", "r4"};
+  const std::string misspelt = refusal([&] { read("cell,kind\nr4,d\nr3,c\nR2,b\nr1,a\n", 4, names); });
+  EXPECT_NE(misspelt.find("\"r2\" has no line"), std::string::npos) << misspelt;
+  EXPECT_NE(misspelt.find("\"R2\""), std::string::npos) << misspelt;
+  const std::string doubled = refusal([&] { read("r4,d\nr3,c\nr3,b\nr1,a\n", 4, names); });
+  EXPECT_NE(doubled.find("\"r3\" has more than one line"), std::string::npos) << doubled;
+  EXPECT_NE(refusal([&] { read_targets({put("t.csv", "r4,1.5\nr3,2.5\nr2,0\nr5,1\n")}, 4, names); }), "");
+}
+
+TEST_F(LabelsTest, AHeaderIsKnownByItsContent) {
+  std::string numbers, words;
+  for (int i = 0; i < 9; ++i) numbers += std::to_string(i) + ".5\n", words += i % 2 ? "odd\n" : "even\n";
+  // a header and one label too few
+  for (const std::string& text : {"score\n" + numbers, "kind\n" + words, "parity\n" + words,
+                                  std::string(",x\n1,a\n2,b\n3,b\n4,c\n5,b\n6,a\n7,b\n8,a\n9,a\n")}) {
+    const std::string said = refusal([&] { read(text, 10); });
+    EXPECT_NE(said.find("9 labels for 10 rows"), std::string::npos) << said;
+    EXPECT_NE(said.find("10 lines"), std::string::npos) << said;
+  }
+  EXPECT_NE(refusal([&] { read_targets({put("t.csv", "score\n" + numbers)}, 10, {}); }).find("9 targets for 10 rows"),
+            std::string::npos);
+  // labels without a header and one too many
+  for (const std::string& text : {numbers, words})
+    EXPECT_NE(refusal([&] { read(text, 8); }).find("9 labels for 8 rows"), std::string::npos);
+  EXPECT_NE(refusal([&] { read_targets({put("t.csv", numbers)}, 8, {}); }), "");
+  // the header is no label of a message
+  EXPECT_NE(refusal([&] { read("score\n" + numbers, 20); }).find("9 labels for 20 rows"), std::string::npos);
+  std::vector<std::string> notes;
+  EXPECT_EQ(read_labels(put("labels.csv", "parity\n" + words), 9, {}, &notes)[0].name, "parity");
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_NE(notes[0].find("header: \"parity\""), std::string::npos) << notes[0];
+}
+
+TEST_F(LabelsTest, EmptyLinesOfOneColumnAreMissingLabels) {
+  const auto labels = read("kind\na\n\nb\n\n\n", 3);
+  EXPECT_EQ(labels[0].words, (Words{"a", "", "b"}));
+  EXPECT_EQ(read("\na\nb\n", 3)[0].words, (Words{"", "a", "b"}));
+  EXPECT_NE(refusal([&] { read("kind\na\n\nb\nc\n", 3); }).find("4 labels for 3 rows"), std::string::npos);
+  EXPECT_TRUE(std::isnan(read_targets({put("t.csv", "x\n1\n\n3\n")}, 3, {})[0].numbers[1]));
+  EXPECT_EQ(read("a,b\n\nc,d\n\n", 2)[1].words, (Words{"b", "d"}));
 }
 
 TEST_F(LabelsTest, TargetsAreNumbersEvenWhereTheyAreFewWholeOnes) {

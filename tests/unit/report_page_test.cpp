@@ -1,6 +1,7 @@
 // The page as text: columns read back, text is never markup, misuse is refused.
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -9,7 +10,7 @@
 #include <flashdiffusion/report.hpp>
 
 #include "report/columns.hpp"
-#include "report/document.hpp"
+#include "report/map_content.hpp"
 #include "report/page_parts.hpp"
 
 namespace fd {
@@ -67,6 +68,57 @@ TEST(Columns, OfOneValueOfNoneAndOfTheWidestRange) {
   EXPECT_EQ(wide.codes.back(), Column::other - 1);
 }
 
+// Nanoseconds since 1970: the steps are few units of the last place, and the largest value is not the smallest.
+TEST(Columns, CodesNeverLeaveTheirRange) {
+  for (const double start : {1.7e18, 1e300, -4.5e15})
+    for (const double unit : {1.0, 1e3, 1e6, 1e9}) {
+      std::vector<double> values;
+      for (int i = 0; i < 200; ++i) values.push_back(start + unit * 7 * i * std::max(1.0, std::abs(start) * 1e-16));
+      const Column column = number_column("t", "mode", first_rows(values.size()), [&](std::size_t row) { return values[row]; });
+      for (std::size_t i = 1; i < values.size(); ++i)
+        EXPECT_GE(column.codes[i], column.codes[i - 1]) << start << ' ' << unit << ' ' << i;
+      EXPECT_EQ(column.codes.back(), values.back() > values.front() ? Column::other - 1 : 0);
+    }
+}
+
+// As the page's script reads it.
+double read_back(const Column& column, std::size_t i) {
+  if (column.form == "decimal") {
+    const bool narrow = !column.codes.empty();
+    const std::uint32_t code = narrow ? column.codes[i] : column.wide[i];
+    return code == (narrow ? 65535u : 4294967295u) ? nan : (column.low + code) / std::pow(10.0, column.decimals);
+  }
+  return column.widest.empty() ? std::bit_cast<float>(column.wide[i]) : std::bit_cast<double>(column.widest[i]);
+}
+
+TEST(Columns, NumbersThatWereGivenAreKeptExactly) {
+  const double huge = std::numeric_limits<double>::max(), infinite = std::numeric_limits<double>::infinity();
+  struct Case {
+    std::vector<double> values;
+    const char* form;
+    std::size_t bytes;
+  };
+  const std::vector<Case> cases = {{{0, 1, 65534, nan}, "decimal", 2},
+                                   {{0, 1, 65535, nan}, "decimal", 4},
+                                   {{0.1, 0.2, 0.3, -7.25}, "decimal", 2},
+                                   {{1234.567891, 0.000001, nan}, "decimal", 4},
+                                   {{1700000000123.25, 1700000000124.5}, "decimal", 2},
+                                   {{0.1F, -3.25e-20F, nan}, "float", 4},
+                                   {{std::acos(-1.0), 1e-300}, "float", 8},
+                                   {{1.7e18, 1.7e18 + 256, 1.7e18 + 1e9}, "float", 8},
+                                   {{-huge, 0, huge, nan, infinite}, "float", 8},
+                                   {{nan, nan}, "decimal", 2}};
+  for (const Case& c : cases) {
+    const Column column = exact_column({"x", {}, c.values}, first_rows(c.values.size()));
+    EXPECT_EQ(column.form, c.form) << c.values[0];
+    EXPECT_EQ(column.bytes_a_row(), c.bytes) << c.values[0];
+    for (std::size_t i = 0; i < c.values.size(); ++i) {
+      if (std::isnan(c.values[i])) EXPECT_TRUE(std::isnan(read_back(column, i)));
+      else EXPECT_EQ(read_back(column, i), c.values[i]);
+    }
+  }
+}
+
 TEST(Columns, WordsAreListedByFrequency) {
   const Column column = word_column({"k", {"b", "a", "", "b", "c"}, {}}, first_rows(5));
   EXPECT_EQ(column.words, (std::vector<std::string>{"b", "a", "c"}));
@@ -75,12 +127,12 @@ TEST(Columns, WordsAreListedByFrequency) {
 
 TEST(Columns, WordsBeyondTheListAreOthers) {
   Labels labels{"k", {}, {}};
-  for (std::size_t i = 0; i < 30000; ++i) labels.words.push_back("word " + std::to_string(i));
+  for (std::size_t i = 0; i < 70000; ++i) labels.words.push_back("word " + std::to_string(i));
   labels.words.push_back("word 7");
   const Column column = word_column(labels, first_rows(labels.words.size()));
-  EXPECT_EQ(column.words.size(), 20000u);
+  EXPECT_EQ(column.words.size(), 65534u);
   EXPECT_EQ(column.words.front(), "word 7");
-  EXPECT_EQ(std::count(column.codes.begin(), column.codes.end(), Column::other), 10000);
+  EXPECT_EQ(std::count(column.codes.begin(), column.codes.end(), Column::other), 70000 - 65534);
 }
 
 TEST(Base64, OfKnownBytes) {  // RFC 4648, of "foob" and "fooba"'s even neighbours
@@ -126,10 +178,40 @@ TEST(ReportPage, IsTheSameBytesAgainAndHoldsItsParts) {
 
 TEST(ReportPage, ModesAreLimitedByRoomAndRowsBySample) {
   const Model model = small_model(40, 30);
-  const auto rows = shown_rows(model, 10);
-  EXPECT_EQ(rows.size(), 10u);
-  EXPECT_EQ(map_columns(model, {}, rows).size(), 31u);
+  const MapContent map = map_content(model, {}, 10);
+  EXPECT_EQ(map.rows.size(), 10u);
+  EXPECT_EQ(map.columns.size(), 31u);
   EXPECT_NE(report_page(model, {"", {}, 10}).find("a random sample of 10 of the 40 rows"), std::string::npos);
+}
+
+TEST(ReportPage, StaysBelowSixMegabytesAndSaysWhatIsLeftOut) {
+  constexpr std::size_t n = 100000;
+  Model model = small_model(n, 16);
+  ReportOptions options;
+  const auto holds = [](const std::string& page, const char* sentence) { return page.find(sentence) != std::string::npos; };
+  for (std::size_t i = 0; i < n; ++i) model.names.push_back("cell " + std::to_string(1000000 + i));
+  std::string page = report_page(model, options);
+  EXPECT_LT(page.size(), 6000000u);
+  EXPECT_TRUE(holds(page, "The map offers the first ") && holds(page, " of 16 modes, to keep the page below 6 MB."));
+  EXPECT_TRUE(holds(page, "\"cell 1099999\""));
+  for (int column = 0; column < 4; ++column) {
+    Labels labels{"angle", {}, {}};
+    for (std::size_t i = 0; i < n; ++i) labels.numbers.push_back(std::sin(static_cast<double>(i * (column + 1))));
+    options.labels.push_back(labels);
+  }
+  std::size_t shown = 0;
+  page = report_page(model, options, &shown);
+  EXPECT_LT(page.size(), 6000000u);
+  EXPECT_TRUE(holds(page, " MB, are left out of the map and of what is saved from it"));
+  EXPECT_LT(shown, n);
+  EXPECT_TRUE(holds(page, ("a random sample of " + std::to_string(shown) + " of the 100000 rows, to keep").c_str()));
+  Labels words{"words", {}, {}};
+  for (std::size_t i = 0; i < n; ++i) words.words.push_back("word " + std::to_string(i));
+  options.labels = {words};
+  page = report_page(model, options);
+  EXPECT_LT(page.size(), 6000000u);
+  EXPECT_TRUE(holds(page, "most frequent words"));
+  EXPECT_TRUE(holds(report_page(small_model(80, 70)), "The map offers the first 64 of 70 modes."));
 }
 
 TEST(ReportPage, ModelsAtTheEdgesHavePages) {

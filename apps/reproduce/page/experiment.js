@@ -123,7 +123,7 @@ experiment.figures.forEach(function (figure, i) {
   });
   if (figure.shade.label) {
     var legend = d3.select("#shade-" + i);
-    rampLegend(legend, shadeEnds(figure)[0], shadeEnds(figure)[1]);
+    rampLegend(legend, shadeEnds(figure)[0], shadeEnds(figure)[1], VIRIDIS);
     legend.append("span").text(figure.shade.label);
   }
 });

@@ -4,8 +4,16 @@
 // change and puts marks into `layer`.
 
 var groups = {}, charts = [];
-var OKABE = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b8a900", "#7f7f7f"];
+var OKABE = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b8a900", "#8c510a"];
+var GREY = "#8a8a8a";  // missing, and other words
+
+// Viridis. For dots without the end that is next to the ground: they have twice its contrast at least, on white and on dark.
 var VIRIDIS = ["#440154", "#482878", "#3e4989", "#31688e", "#26828e", "#1f9e89", "#35b779", "#6ece58", "#b5de2b", "#fde725"];
+function dotColours() {
+  var scale = d3.scale.linear().domain(d3.range(VIRIDIS.length)).range(VIRIDIS), dark = d3.hsl(cssColour("--ground")).l < 0.5;
+  var from = dark ? 2.1 : 0, to = dark ? 9 : 6.8;
+  return d3.range(10).map(function (k) { return scale(from + (to - from) * k / 9); });
+}
 
 function tip(text, event) {
   var box = document.getElementById("tip");
@@ -30,6 +38,19 @@ function guardWheel(target, figure) {
   });
 }
 
+// D3 3 wants to keep the window from scrolling while a finger draws, by a listener that browsers hold to be passive, and complain. The style's
+// touch-action says which gestures are a plot's, so this one is not wanted.
+var addListener = window.addEventListener;
+window.addEventListener = function (type) { if (type !== "touchmove") addListener.apply(this, arguments); };
+
+// A finger that turns out to scroll the page is cancelled, which D3 3 does not know: to it, it is lifted.
+function endCancelled(target) {
+  target.on("touchcancel", function () {
+    var event = d3.event;
+    if (typeof TouchEvent === "function") event.target.dispatchEvent(new TouchEvent("touchend", {touches: Array.prototype.slice.call(event.touches), changedTouches: Array.prototype.slice.call(event.changedTouches), bubbles: true}));
+  });
+}
+
 function chart(id, spec) {
   var figure = document.getElementById(id), svg = d3.select(figure).append("svg").attr("role", "img").attr("aria-label", spec.title);
   var self = {x: spec.x.scale, y: spec.y.scale, figure: figure}, home = spec.x.scale.domain().slice();
@@ -46,6 +67,11 @@ function chart(id, spec) {
   }
 
   // Where the domain starts again from what is shown: D3 then measures the next gesture from there.
+  function measure() {
+    var now = self.x.domain().map(position), scale = (position(home[1]) - position(home[0])) / (now[1] - now[0]);
+    zoom.x(self.x).scaleExtent([0.1 / scale, 1000 / scale]);
+  }
+  var position = function (value) { return spec.x.scale.base ? Math.log(value) : value; };
   var zoom = d3.behavior.zoom().on("zoom", function () {
     (groups[spec.group] || [self]).forEach(function (other) { other.show(self.x.domain(), other !== self); });
   });
@@ -59,11 +85,12 @@ function chart(id, spec) {
     svg.attr("viewBox", "0 0 " + width + " " + (self.height + top + margin.bottom));
     self.x.range([0, self.width]);
     self.y.range([self.height, 0]);
-    zoom.x(self.x);
+    measure();
     var clip = "clip-" + id;
     svg.append("defs").append("clipPath").attr("id", clip).append("rect").attr("width", self.width).attr("height", self.height);
     var frame = svg.append("g").attr("transform", "translate(" + margin.left + "," + top + ")").call(zoom).on("dblclick.zoom", null);
     guardWheel(frame, figure);
+    endCancelled(frame);
     frame.append("rect").attr("class", "catch").attr("width", self.width).attr("height", self.height);
     parts = {
       grid: frame.append("g").attr("class", "grid"),
@@ -87,7 +114,7 @@ function chart(id, spec) {
 
   self.show = function (domain, fromOther) {
     self.x.domain(domain);
-    if (fromOther) zoom.x(self.x);
+    if (fromOther) measure();
     self.redraw();
   };
 
@@ -96,7 +123,8 @@ function chart(id, spec) {
     var range = self.x.range(), w = range[1], move = {ArrowLeft: [-0.1, 0.9], ArrowRight: [0.1, 1.1], "+": [0.1, 0.9], "=": [0.1, 0.9], "-": [-0.125, 1.125]}[event.key];
     if (!move && event.key !== "0") return;
     event.preventDefault();
-    var domain = move ? [self.x.invert(move[0] * w), self.x.invert(move[1] * w)] : home;
+    var domain = move ? [self.x.invert(move[0] * w), self.x.invert(move[1] * w)] : home, share = (position(domain[1]) - position(domain[0])) / (position(home[1]) - position(home[0]));
+    if (share > 10 || share < 0.001) return;
     (groups[spec.group] || [self]).forEach(function (other) { other.show(domain, true); });
   });
 
@@ -154,12 +182,14 @@ var plainLog = function (value) {
 };
 var decades = function (value) { return Math.abs(Math.log(value) / Math.LN10 % 1) < 1e-6 || Math.abs(Math.abs(Math.log(value) / Math.LN10 % 1) - 1) < 1e-6 ? plainLog(value) : ""; };
 
-// What the colours of VIRIDIS stand for, from low to high.
+// What the colours of the ramp stand for, from low to high.
+function rampLegend(legend, low, high, colours) { drawRamp(legend.append("svg").attr("width", 300).attr("height", 40), low, high, colours); }
+
 var ramps = 0;
-function rampLegend(legend, low, high) {
-  var width = 260, svg = legend.append("svg").attr("width", width + 40).attr("height", 40), id = "ramp-" + ++ramps;
+function drawRamp(svg, low, high, colours) {
+  var width = 260, id = "ramp-" + ++ramps;
   var gradient = svg.append("defs").append("linearGradient").attr("id", id);
-  VIRIDIS.forEach(function (colour, k) { gradient.append("stop").attr("offset", k / (VIRIDIS.length - 1)).attr("stop-color", colour); });
+  colours.forEach(function (colour, k) { gradient.append("stop").attr("offset", k / (colours.length - 1)).attr("stop-color", colour); });
   svg.append("rect").attr("x", 20).attr("width", width).attr("height", 12).attr("fill", "url(#" + id + ")");
   var scaled = d3.scale.linear().domain([low, high]).range([0, width]), number = 5;
   var texts = function () { return scaled.ticks(number).map(tickTexts(scaled, number)); };

@@ -9,17 +9,43 @@ function bytesOf(id) {
   return new DataView(bytes.buffer);
 }
 
-// A column: its codes, and for numbers their values (NaN where missing).
+// A column: its codes, or for numbers their values (NaN where missing), as the column's form says (src/report/columns.hpp).
 var decoded = {};
 function column(index) {
   if (decoded[index]) return decoded[index];
-  var head = report.columns[index], view = bytesOf("column-" + index), n = report.shown;
-  var codes = new Uint16Array(n), values = head.kind === "word" ? null : new Float32Array(n);
+  var head = report.columns[index], view = bytesOf("column-" + index), n = report.shown, bytes = view.byteLength / n;
+  var codes = head.form === "words" ? new Uint16Array(n) : null, values = codes ? null : new Float64Array(n), unit = parseFloat("1e" + (head.decimals || 0));
   for (var i = 0; i < n; ++i) {
-    codes[i] = view.getUint16(2 * i, true);
-    if (values) values[i] = codes[i] === MISSING ? NaN : head.low + head.step * codes[i];
+    if (head.form === "float") {
+      values[i] = bytes === 4 ? view.getFloat32(4 * i, true) : view.getFloat64(8 * i, true);
+      continue;
+    }
+    var code = bytes === 2 ? view.getUint16(2 * i, true) : view.getUint32(4 * i, true);
+    if (codes) codes[i] = code;
+    else if (code === (bytes === 2 ? MISSING : 4294967295)) values[i] = NaN;
+    else values[i] = head.form === "steps" ? head.low + head.step * code : (head.low + code) / unit;
   }
   return (decoded[index] = {name: head.name, kind: head.kind, codes: codes, values: values, words: head.words});
+}
+
+// Lowest and highest finite value of a column, no farther apart than a number can say; none where there is no such value.
+var ends = {};
+function endsOf(index) {
+  if (ends[index]) return ends[index];
+  var values = column(index).values, low = Infinity, high = -Infinity, edge = 8e307;
+  for (var i = 0; i < values.length; ++i)
+    if (isFinite(values[i])) {
+      if (values[i] < low) low = values[i];
+      if (values[i] > high) high = values[i];
+    }
+  return (ends[index] = low <= high ? [Math.max(-edge, Math.min(edge, low)), Math.max(-edge, Math.min(edge, high))] : null);
+}
+
+// A label or coordinate as a file has it: every figure of a label, six of what the page keeps in steps.
+function exactText(index, value, factor) {
+  if (value === Infinity || value === -Infinity) return value > 0 ? "inf" : "-inf";
+  if (!isFinite(value)) return "";
+  return report.columns[index].form === "steps" ? parseFloat((value * factor).toPrecision(6)) : value;
 }
 
 // Rows are counted from 1, as in all messages.

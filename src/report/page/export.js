@@ -15,7 +15,7 @@ function csvCell(value) {
   if (value === null || value === undefined || (typeof value === "number" && !isFinite(value))) return "";
   if (typeof value === "number") return String(value);
   var text = String(value);
-  if (/^[=+\-@\t\r]/.test(text) && !isFinite(Number(text))) text = "'" + text;
+  if (/^[=+\-@\t\r]/.test(text) && !isFinite(Number(text)) && text !== "-inf") text = "'" + text;
   return /[",\n\r;\t]|^\s|\s$/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text;
 }
 
@@ -23,9 +23,15 @@ function csv(rows) { return new Blob([rows.map(function (row) { return row.map(c
 
 var PRESENTATION = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "font-family", "font-size", "font-weight", "text-anchor", "opacity", "display"];
 
-// The plot as a picture by itself: styles written into the elements, the canvas as an image under the axes.
+// The plot as a picture by itself: styles written into the elements, the canvas as an image under the axes, and below them what colours mean
+// where that stands beside the plot on the page.
 function standalone(figure) {
-  var svg = figure.querySelector("svg"), copy = svg.cloneNode(true), box = svg.viewBox.baseVal;
+  var svg = figure.querySelector("svg"), box = {width: svg.viewBox.baseVal.width, height: svg.viewBox.baseVal.height}, key = null;
+  if (figure.drawKey) {
+    key = d3.select(svg).append("g").attr("transform", "translate(0," + box.height + ")");
+    box.height += figure.drawKey(key, box.width);
+  }
+  var copy = svg.cloneNode(true);
   var from = svg.querySelectorAll("*"), to = copy.querySelectorAll("*");
   for (var i = 0; i < from.length; ++i) {
     var style = getComputedStyle(from[i]);
@@ -35,6 +41,8 @@ function standalone(figure) {
     }
     to[i].removeAttribute("class");
   }
+  if (key) key.remove();
+  copy.setAttribute("viewBox", "0 0 " + box.width + " " + box.height);
   copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
   copy.setAttribute("width", box.width);
   copy.setAttribute("height", box.height);

@@ -4,23 +4,26 @@ var state = {x: 0, y: 1, z: 2, colour: 0, time: 1, turn: false, equal: false, dr
 
 // ---- colours and their legend
 
-function colourByNumber(col) {
-  var sorted = Array.prototype.filter.call(col.values, isFinite).sort(d3.ascending), legend = d3.select("#legend").html("");
-  if (sorted.length === 0) return legend.append("span").text(col.name + ": no numbers");
-  var low = d3.quantile(sorted, 0.01), high = d3.quantile(sorted, 0.99);
-  if (!(high > low)) { low = sorted[0]; high = sorted[sorted.length - 1]; }
-  var scale = d3.scale.linear().domain(VIRIDIS.map(function (c, i) { return i / (VIRIDIS.length - 1); })).range(VIRIDIS).clamp(true);
-  var table = d3.range(256).map(function (i) { return pixel(scale(i / 255), 255); }), missing = pixel("#8a8a8a", 120);
+function colourByNumber(col, index) {
+  var sorted = Array.prototype.filter.call(col.values, isFinite).sort(d3.ascending), missing = pixel(GREY, 120);
+  var edges = endsOf(index) || [0, 0], low = edges[0], high = edges[1], inside = function (value) { return Math.max(edges[0], Math.min(edges[1], value)); };
+  if (sorted.length) {
+    var first = inside(d3.quantile(sorted, 0.01)), last = inside(d3.quantile(sorted, 0.99));
+    if (last > first) { low = first; high = last; }
+  }
+  var colours = dotColours(), scale = d3.scale.linear().domain(colours.map(function (c, i) { return i / (colours.length - 1); })).range(colours).clamp(true);
+  var table = d3.range(256).map(function (i) { return pixel(scale(i / 255), 255); });
   for (var i = 0; i < report.shown; ++i) {
     var value = col.values[i];
-    state.colours[i] = isFinite(value) ? table[high > low ? Math.max(0, Math.min(255, Math.round(255 * (value - low) / (high - low)))) : 128] : missing;
+    state.colours[i] = isFinite(value) ? table[high > low ? Math.max(0, Math.min(255, Math.round(255 * (value / 2 - low / 2) / (high / 2 - low / 2)))) : 128] : missing;
   }
-  rampLegend(legend, low, high);
-  legend.append("span").text(col.name + (col.kind === "mode" ? " (ψ)" : "") + (sorted.length < report.shown ? " (grey: missing)" : ""));
+  var name = col.name + (col.kind === "mode" ? " (ψ)" : "");
+  state.key = {name: sorted.length ? name : name + ": no numbers", ramp: sorted.length ? [low, high] : null, entries: []};
+  if (sorted.length < report.shown) state.key.entries.push({colour: GREY, text: "missing", rows: report.shown - sorted.length});
 }
 
 function colourByWord(col) {
-  var shown = Math.min(col.words.length, OKABE.length - 1 + (col.words.length === OKABE.length ? 1 : 0)), counts = new Float64Array(65536), grey = pixel("#8a8a8a", 140);
+  var shown = Math.min(col.words.length, OKABE.length - 1 + (col.words.length === OKABE.length ? 1 : 0)), counts = new Float64Array(65536), grey = pixel(GREY, 140);
   var table = OKABE.map(function (colour) { return pixel(colour, 255); });
   for (var i = 0; i < report.shown; ++i) {
     ++counts[col.codes[i]];
@@ -28,17 +31,48 @@ function colourByWord(col) {
   }
   var entries = d3.range(shown).map(function (k) { return {colour: OKABE[k], text: col.words[k], rows: counts[k]}; });
   var rest = report.shown - d3.sum(entries, function (e) { return e.rows; }) - counts[MISSING];
-  if (rest > 0) entries.push({colour: "#8a8a8a", text: counts[OTHER] ? "other words" : count(col.words.length - shown) + " other words", rows: rest});
-  if (counts[MISSING]) entries.push({colour: "#8a8a8a", text: "missing", rows: counts[MISSING]});
-  var items = d3.select("#legend").html("").selectAll("span.swatch").data(entries).enter().append("span").attr("class", "swatch");
-  items.append("svg").attr("width", 12).attr("height", 12).append("circle").attr("cx", 6).attr("cy", 6).attr("r", 5.5).attr("fill", function (e) { return e.colour; });
-  items.append("span").text(function (e) { return (e.text.length > 60 ? e.text.slice(0, 59) + "…" : e.text) + " (" + count(e.rows) + ")"; });
+  if (rest > 0) entries.push({colour: GREY, text: counts[OTHER] ? "other words" : count(col.words.length - shown) + " other words", rows: rest});
+  if (counts[MISSING]) entries.push({colour: GREY, text: "missing", rows: counts[MISSING]});
+  state.key = {name: col.name, ramp: null, entries: entries};
 }
+
+function entryText(entry) { return (entry.text.length > 60 ? entry.text.slice(0, 59) + "…" : entry.text) + " (" + count(entry.rows) + ")"; }
+
+function showKey() {
+  var legend = d3.select("#legend").html("");
+  if (state.key.ramp) rampLegend(legend, state.key.ramp[0], state.key.ramp[1], dotColours());
+  legend.append("span").text(state.key.name);
+  var items = legend.selectAll("span.swatch").data(state.key.entries).enter().append("span").attr("class", "swatch");
+  items.append("svg").attr("width", 12).attr("height", 12).append("circle").attr("cx", 6).attr("cy", 6).attr("r", 5.5).attr("fill", function (e) { return e.colour; });
+  items.append("span").text(entryText);
+}
+
+// The key under a picture of the map that is saved: what is drawn so wide, and how high that is.
+state.drawKey = function (place, wide) {
+  var key = state.key, left = 14, top = 4, text = function (at, x, y) { return at.append("text").attr("x", x).attr("y", y); };
+  var name = key.name.length > 80 ? key.name.slice(0, 79) + "…" : key.name;
+  text(place, left, top + 12).attr("class", "label").text("colour: " + name);
+  top += 20;
+  if (key.ramp) {
+    drawRamp(place.append("g").attr("class", "axis").attr("transform", "translate(" + (left - 6) + "," + top + ")"), key.ramp[0], key.ramp[1], dotColours());
+    top += 40;
+  }
+  var x = left;
+  key.entries.forEach(function (entry) {
+    var item = place.append("g"), words = text(item, 18, 10).text(entryText(entry)), needs = 34 + words.node().getComputedTextLength();
+    item.append("circle").attr("cx", 6).attr("cy", 6).attr("r", 5.5).attr("fill", entry.colour);
+    if (x > left && x + needs > wide) { x = left; top += 18; }
+    item.attr("transform", "translate(" + x + "," + top + ")");
+    x += needs;
+  });
+  return top + (key.entries.length ? 22 : 4);
+};
 
 function recolour() {
   var col = column(state.colour);
   if (col.kind === "word") colourByWord(col);
-  else colourByNumber(col);
+  else colourByNumber(col, state.colour);
+  showKey();
 }
 
 // ---- rows
@@ -49,7 +83,7 @@ state.describe = function (i) {
   report.columns.forEach(function (head, index) {
     if (shown.indexOf(index) < 0 && (isMode(index) || head.kind === "density")) return;
     var col = column(index);
-    lines.push(head.name + ": " + (col.kind === "word" ? wordOf(col, i) : isFinite(col.values[i]) ? short(col.values[i] * factor(index, state.time)) : "missing"));
+    lines.push(head.name + ": " + (col.kind === "word" ? wordOf(col, i) : isNaN(col.values[i]) ? "missing" : head.form === "steps" ? short(col.values[i] * factor(index, state.time)) : String(exactText(index, col.values[i], 1)).replace(/-/g, "−")));
   });
   return lines.slice(0, 12).join("\n");
 };
@@ -64,13 +98,13 @@ state.select = function (rows) {
 };
 
 function selectedCsv() {
-  var heads = report.columns.map(function (head, index) { return isMode(index) ? "dc" + (index + 1) : head.kind === "density" ? "log10_density" : head.name; });
+  var heads = report.columns.map(function (head, index) { return isMode(index) ? "dc" + (index + 1) + (state.time === 1 ? "" : " t=" + parseFloat(state.time.toPrecision(6))) : head.kind === "density" ? "log10_density" : head.name; });
   var table = [["row"].concat(report.names ? ["name"] : [], heads)];
   state.rows.forEach(function (i) {
     table.push([rowNumber(i)].concat(report.names ? [rowName(i)] : [], report.columns.map(function (head, index) {
       var col = column(index);
       if (col.kind === "word") return col.codes[i] === MISSING ? "" : wordOf(col, i);
-      return isFinite(col.values[i]) ? parseFloat((col.values[i] * factor(index, state.time)).toPrecision(6)) : "";
+      return exactText(index, col.values[i], factor(index, state.time));
     })));
   });
   download("selected-rows.csv", csv(table));
@@ -82,7 +116,8 @@ var axisChoices = report.columns.map(function (head, index) { return index; }).f
 var density = report.columns.map(function (head) { return head.kind; }).indexOf("density");
 // What is seen first are modes of the data as a whole, where there are two of them at least.
 var broad = axisChoices.filter(function (index) { return isMode(index) && !report.modes[index].localised; });
-var first = broad.length > 1 ? broad : axisChoices.filter(isMode);
+var past = broad.filter(function (index) { return index >= report.pieces; });  // modes of pieces only tell which piece a row is in
+var first = past.length > 1 ? past : broad.length > 1 ? broad : axisChoices.filter(isMode);
 state.x = first[0];
 state.y = first.length > 1 ? first[1] : density;
 state.z = first.length > 2 ? first[2] : density;
@@ -98,6 +133,7 @@ function fillPicker(id, choices, key) {
 var panels = [];
 recolour();
 panels.push(mapPanel("map-main", state, "y"), mapPanel("map-side", state, "z"));
+panels.forEach(function (panel) { panel.figure.drawKey = state.drawKey; });
 panels.forEach(function (panel, k) { panel.moved = function (domain) { if (!panel.solid()) panels[1 - k].showX(domain); }; });
 
 ["x", "y", "z"].forEach(function (key) {
@@ -116,7 +152,7 @@ byId("equal").addEventListener("change", function () { state.equal = this.checke
 byId("reset").addEventListener("click", function () { panels.forEach(function (panel) { panel.home(); }); });
 d3.selectAll("input[name=drag]").on("change", function () {
   state.drag = this.value;
-  panels.forEach(function (panel) { panel.figure.classList.toggle("lasso", state.drag === "lasso"); });
+  panels.forEach(function (panel) { panel.figure.classList.toggle("lasso", state.drag === "lasso"); panel.listen(); });
 });
 byId("selected-csv").addEventListener("click", selectedCsv);
 byId("selected-clear").addEventListener("click", function () { state.select([]); });
@@ -138,7 +174,7 @@ byId("time").value = timeScale(1);
 var spectrum = spectrumPlot(state);
 byId("time").addEventListener("input", function () {
   setTime(+this.value < 0.001 ? 0 : Math.abs(+this.value - timeScale(1)) < 0.006 ? 1 : timeScale.invert(+this.value));
-  panels.forEach(function (panel) { panel.home(); });
+  panels.forEach(function (panel) { panel.rescale(); });
   spectrum.atTime();
 });
 d3.select("#exponent").text(report.exponent_reading);
@@ -155,6 +191,7 @@ retainedPlot();
 allTables();
 
 keepDrawn(function () { panels.concat(charts).forEach(function (plot) { plot.layout(); }); }, function () {
+  recolour();
   panels.forEach(function (panel) { panel.draw(); });
   charts.forEach(function (plot) { plot.layout(); });
 });

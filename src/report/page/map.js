@@ -34,10 +34,12 @@ function axisName(index) {
 
 // Lowest and highest value with room beside them.
 function extent(index, time) {
-  var head = report.columns[index], f = factor(index, time), low = head.low * f, high = (head.low + head.step * (OTHER - 1)) * f;
+  var ends = endsOf(index) || [0, 0], f = factor(index, time), low = ends[0] * f, high = ends[1] * f;
   var room = 0.04 * Math.abs(high - low) || Math.abs(low) * 0.1 || 1;
   return [Math.min(low, high) - room, Math.max(low, high) + room];
 }
+
+var CLOSEST = 1e4, FARTHEST = 0.1;  // what zooming shows, over all rows in view
 
 function mapPanel(id, state, vertical) {
   var figure = document.getElementById(id), n = report.shown, self = {figure: figure, px: new Float32Array(n), py: new Float32Array(n)};
@@ -48,7 +50,8 @@ function mapPanel(id, state, vertical) {
   addExports(figure);
   var margin = {top: 30, right: 14, bottom: 42, left: 58}, distances = new Float32Array(n), parts = null, image = null, pixels = null, depths = null, stencil = null, diameter = 1, waiting = false;
   var x = d3.scale.linear(), y = d3.scale.linear(), turn = {yaw: -0.6, pitch: 0.35, size: 1};
-  var flat = d3.behavior.zoom().on("zoom", function () { self.request(); self.moved && self.moved(x.domain()); });
+  var whole = null;  // domains with all rows in view
+  var flat = d3.behavior.zoom().on("zoom", function () { settled(); self.request(); self.moved && self.moved(x.domain()); });
   var solid = d3.behavior.zoom().scaleExtent([0.2, 40]), held = [0, 0];
   solid.on("zoom", function () {
     if (d3.event.scale !== turn.size) {  // the wheel; D3 then moves towards the mouse, which a turned cloud does not
@@ -103,6 +106,7 @@ function mapPanel(id, state, vertical) {
     var target = parts.catcher;
     target.on(".zoom", null).call(self.solid() ? solid : flat).on("dblclick.zoom", null);
     guardWheel(target, figure);
+    endCancelled(target);
     ["mousedown.zoom", "touchstart.zoom"].forEach(function (type) {
       var moving = target.on(type);
       target.on(type, function () {
@@ -157,26 +161,60 @@ function mapPanel(id, state, vertical) {
     tip(best < 0 ? "" : state.describe(best), d3.event);
   }
 
-  // All rows in view.
+  // Domains that have all rows in view.
+  function fitted() {
+    var all = {x: extent(state.x, state.time), y: extent(state[vertical], state.time)};
+    if (!state.equal) return all;
+    var unit = Math.max((all.x[1] - all.x[0]) / self.width, (all.y[1] - all.y[0]) / self.height);
+    var around = function (ends, wide) { var middle = d3.mean(ends); return [middle - unit * wide / 2, middle + unit * wide / 2]; };
+    return {x: around(all.x, self.width), y: around(all.y, self.height)};
+  }
   self.home = function () {
-    x.range([0, self.width]).domain(extent(state.x, state.time));
-    y.range([self.height, 0]).domain(extent(state[vertical], state.time));
-    if (state.equal) {
-      var unit = Math.max((x.domain()[1] - x.domain()[0]) / self.width, (y.domain()[1] - y.domain()[0]) / self.height);
-      [[x, self.width], [y, self.height]].forEach(function (pair) {
-        var middle = d3.mean(pair[0].domain());
-        pair[0].domain([middle - unit * pair[1] / 2, middle + unit * pair[1] / 2]);
-      });
-    }
-    flat.x(x).y(y);
+    whole = fitted();
+    x.range([0, self.width]).domain(whole.x);
+    y.range([self.height, 0]).domain(whole.y);
+    [parts.x, parts.y].forEach(function (axis) {  // other axes: the ticks of the last ones have no place on them
+      axis.selectAll("*").remove();
+      delete axis.node().__chart__;
+    });
+    measure();
     turn.size = 1;
     solid.scale(1);
     self.request();
   };
 
+  // D3 measures the next gesture from what is shown now; it may go as near and as far as from all rows in view.
+  function measure() {
+    var scale = (whole.x[1] - whole.x[0]) / (x.domain()[1] - x.domain()[0]);
+    flat.x(x).y(y).scaleExtent([FARTHEST / scale, CLOSEST / scale]);
+    settled();
+  }
+
+  // Zoomed or moved, turned, or selecting: then a finger's drag is the map's, and not the page's.
+  function settled() {
+    var same = [[x, whole.x], [y, whole.y]].every(function (pair) {
+      var wide = pair[1][1] - pair[1][0];
+      return pair[0].domain().every(function (end, k) { return Math.abs(end - pair[1][k]) < 1e-6 * wide; });
+    });
+    figure.classList.toggle("held", !same || self.solid() || state.drag === "lasso");
+  }
+  self.listen = function () { listen(); settled(); };
+
   self.showX = function (domain) {
     x.domain(domain);
-    flat.x(x).y(y);
+    measure();
+    self.request();
+  };
+
+  // Another diffusion time: the same part of the map, which its modes have scaled.
+  self.rescale = function () {
+    var now = fitted();
+    [["x", x], ["y", y]].forEach(function (pair) {
+      var was = whole[pair[0]], is = now[pair[0]], ratio = (is[1] - is[0]) / (was[1] - was[0]);
+      pair[1].domain(pair[1].domain().map(function (end) { return is[0] + (end - was[0]) * ratio; }));
+    });
+    whole = now;
+    measure();
     self.request();
   };
   self.xDomain = function () { return x.domain(); };
@@ -293,14 +331,16 @@ function mapPanel(id, state, vertical) {
     if (event.key === "0") { self.home(); self.moved(x.domain()); return; }
     if (self.solid()) {
       if (arrow) { turn.yaw += 0.1 * arrow[0]; turn.pitch = Math.max(-1.57, Math.min(1.57, turn.pitch - 0.1 * arrow[1])); }
-      if (grow) solid.scale(turn.size /= grow);
+      if (grow) solid.scale(turn.size = Math.max(0.2, Math.min(40, turn.size / grow)));
       return self.request();
     }
     [x, y].forEach(function (scale, k) {
       var domain = scale.domain(), wide = domain[1] - domain[0], middle = d3.mean(domain) + (arrow ? 0.1 * wide * arrow[k] : 0), half = wide / 2 * (grow || 1);
+      var most = whole[k ? "y" : "x"], widest = (most[1] - most[0]) / 2;
+      half = Math.max(widest / CLOSEST, Math.min(widest / FARTHEST, half));
       scale.domain([middle - half, middle + half]);
     });
-    flat.x(x).y(y);
+    measure();
     self.request();
     self.moved(x.domain());
   });
