@@ -234,6 +234,31 @@ TEST(Transform, NullPointersAndMissingArrays) {
   EXPECT_EQ(failure_of([&] { hollow.embedding(); }), Failure::misuse);
 }
 
+// Rounding may leave an eigenvalue above 1; its powers must not grow.
+TEST(Transform, EigenvaluesAboveOneCountAsOne) {
+  const auto x = cloud(80, 2);
+  Model model = fitted(x, 2);
+  model.eigenvalues[0] = 1 + 4.8e-7;
+  const auto largest = [](const auto& values) {
+    double most = 0;
+    for (const double value : values) most = std::isfinite(value) ? std::max(most, std::abs(value)) : 1e300;
+    return most;
+  };
+  EXPECT_LT(largest(model.transform(PointsView(x.data(), 80, 2), 1e9)), 100);
+  EXPECT_LT(model.embedding(1e9).visit(largest), 100);
+  EXPECT_GT(model.embedding(1e9).visit(largest), 0.5);
+}
+
+TEST(Transform, ADamagedModelIsAnErrorAndNoNumbers) {
+  const auto x = cloud(80, 2);
+  Model model = fitted(x, 2);
+  model.q[17] = 1e-90;
+  EXPECT_EQ(failure_of([&] { model.transform(PointsView(x.data(), 80, 2)); }), Failure::input);
+  model = fitted(x, 2);
+  for (std::size_t i = 0; i < model.n; ++i) model.psi.set(i, 1, 3e38);
+  EXPECT_EQ(failure_of([&] { model.transform(PointsView(x.data(), 80, 2)); }), Failure::input);
+}
+
 TEST(KeptPoints, FloatUnlessThatMovesThem) {
   auto x = cloud(200, 3);
   const auto kept = [&] {
