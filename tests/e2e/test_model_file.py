@@ -200,3 +200,13 @@ def test_arrays_that_are_claimed_only(program, points):
     result, _ = run(program.folder, "transform", "model.h5", "points.npy", "-o", "c.npy",
                     before=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
     assert result.returncode == 2 and "/q" in result.stderr and "damaged" in result.stderr, result.stderr
+
+
+def test_values_that_no_fit_gives(program, points):
+    """An edited model has no seal; what would lead to NaN or infinity is damage."""
+    program(*FIT, "-o", "whole.h5")
+    for name, entries, value in [("q", 17, 1e-90), ("psi", slice(None), 1e38), ("psi", 3, 1e30), ("residuals", 1, np.nan), ("residuals", 1, -1)]:
+        shutil.copy(program.folder / "whole.h5", program.folder / "model.h5")
+        with h5py.File(program.folder / "model.h5", "a") as file:
+            file[name][entries] = value
+        program.refused("transform", "model.h5", "points.npy", "-o", "c.npy", words=["model.h5 is damaged", name.rstrip("s")])
