@@ -11,6 +11,7 @@
 #include "base/points_checksum.hpp"
 #include "fit/checksummed_source.hpp"
 #include "fit/kept_points.hpp"
+#include "fit/progress_watch.hpp"
 #include "fit/trim.hpp"
 
 namespace fd {
@@ -257,6 +258,20 @@ TEST(Transform, ADamagedModelIsAnErrorAndNoNumbers) {
   model = fitted(x, 2);
   for (std::size_t i = 0; i < model.n; ++i) model.psi.set(i, 1, 3e38);
   EXPECT_EQ(failure_of([&] { model.transform(PointsView(x.data(), 80, 2)); }), Failure::input);
+}
+
+// What fp64 holds is not refused because fp32 would not hold it.
+TEST(RowsToTrim, TakeThePrecisionOfTheFit) {
+  auto x = cloud(200, 2);
+  x[2 * 17] = 1e40;
+  ViewSource source(PointsView(x.data(), 200, 2));
+  ProgressWatch watch(nullptr);
+  Options options;
+  options.threads = 1;
+  options.trim = 0.005;
+  EXPECT_EQ(failure_of([&] { rows_to_trim(source, options, watch); }), Failure::input);
+  options.precision = {Precision::fp64};
+  EXPECT_EQ(rows_to_trim(source, options, watch), std::vector<std::size_t>{17});
 }
 
 TEST(KeptPoints, FloatUnlessThatMovesThem) {
