@@ -37,6 +37,7 @@ Examples:
 
 int run(const Arguments& arguments) {
   if (arguments.output.empty()) throw Error(Failure::misuse, "report needs a name for the page it makes", "add -o report.html");
+  refuse_standard_output("--output", arguments.output, "a report");
   { AtomicFile check(arguments.output); }
   refuse_overwriting(arguments.output, {arguments.model});
   refuse_overwriting(arguments.output, arguments.colours);

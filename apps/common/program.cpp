@@ -118,7 +118,7 @@ int run_program(const Program& program, int argc, char** argv) {
   } catch (const ClosedPipe&) {
     return failure;
   } catch (const std::bad_alloc&) {
-    complain("not enough memory", "use fewer points or modes, --no-points, or a machine with more memory");
+    complain("not enough memory", "use fewer points, or a machine with more memory");
   } catch (const std::exception& error) {
     complain(fmt::format("unexpected failure: {}", error.what()));
   }
