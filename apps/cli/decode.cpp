@@ -140,11 +140,12 @@ void require_finite(const Table& decoded, const Targets& targets) {
   for (std::size_t i = 0; i < decoded.rows(); ++i)
     for (std::size_t t = 0; t < decoded.columns(); ++t)
       if (!std::isfinite(decoded(i, t)))
-        throw Error(Failure::input,
-                    fmt::format("target \"{}\" has no finite decoded value in row {} (counted from 1): its values are too large, or "
-                                "the model is damaged",
-                                targets.names[t], i + 1),
-                    "scale the target; if that changes nothing, repeat the fit");
+        throw Error(
+            Failure::input,
+            fmt::format("target \"{}\" has no finite decoded value in row {} (counted from 1): its values are too large, or "
+                        "the model is damaged",
+                        targets.names[t], i + 1),
+            "scale the target; if that changes nothing, repeat the fit");
 }
 
 int run(const Arguments& arguments) {

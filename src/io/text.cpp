@@ -183,8 +183,7 @@ class TextParser {
       if (table_.rows == 0) first_count_ = *value;
       counts_rows_ = (first_count_ == 0 || first_count_ == 1) && *value == first_count_ + static_cast<double>(table_.rows);
     }
-    if (column == 0 && layout_.called_names && distinct_)
-      distinct_ = *value == std::floor(*value) && seen_.insert(*value).second;
+    if (column == 0 && layout_.called_names && distinct_) distinct_ = *value == std::floor(*value) && seen_.insert(*value).second;
     table_.blocks.back().push_back(*value);
   }
 
@@ -285,10 +284,10 @@ class TextParser {
                       first_line_, shortened(table_.names[0])));
     const bool counts = !layout_.names && counts_rows_ && table_.rows > 2 && layout_.width > 1;
     if (layout_.called_names && distinct_ && !counts && table_.rows > 2)
-      table_.notes.push_back(
-          fmt::format("{}: {} holds another whole number in every row and is used as a feature all the same; `names = 1` takes it as "
-                      "row names",
-                      name_, column_text(0)));
+      table_.notes.push_back(fmt::format(
+          "{}: {} holds another whole number in every row and is used as a feature all the same; `names = 1` takes it as "
+          "row names",
+          name_, column_text(0)));
     if (counts)
       table_.notes.push_back(
           fmt::format("{}: {} counts the rows and is used as a feature all the same; `names = 1` takes it as row names", name_,

@@ -90,8 +90,8 @@ class Judge {
     layout.header = options_.header.value_or(by_header || is_header(aside, words || fixed));
     if (layout.header) layout.columns = first_;
     if (fixed || words || (options_.names == "auto" && layout.header && numbers_rows())) layout.names = aside;
-    layout.called_names = options_.names == "auto" && layout.header && !layout.names && layout.width > 1 &&
-                          names_a_column_of_names(first_[0]);
+    layout.called_names =
+        options_.names == "auto" && layout.header && !layout.names && layout.width > 1 && names_a_column_of_names(first_[0]);
     layout.doubtful = !options_.header && !layout.header && words && !below_.empty() && counts_up(first_, 1);
     return layout;
   }

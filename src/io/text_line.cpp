@@ -87,7 +87,8 @@ bool LineReader::next(std::string_view& line) {
 char find_separator(std::string_view line) {
   // "1 2 # a, b" is separated by blanks; of "PB #1,a" the comma says that no comment follows.
   if (const std::string_view bare = without_comment(line, blanks);
-      bare.find_first_of(" \t,;") != std::string_view::npos || bare.find_first_not_of("0123456789+-.eE") == std::string_view::npos)
+      bare.find_first_of(" \t,;") != std::string_view::npos ||
+      bare.find_first_not_of("0123456789+-.eE") == std::string_view::npos)
     line = bare;
   bool semicolon = false, tab = false, comma = false;
   outside_quotes(line, [&](std::size_t i) {
