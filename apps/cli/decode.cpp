@@ -138,6 +138,18 @@ nlohmann::ordered_json to_json(const Decoding& decoding, const Targets& targets,
           {"output", arguments.output.empty() ? Json() : Json(arguments.output)}};
 }
 
+void require_finite(const Table& decoded, const Targets& targets) {
+  for (std::size_t i = 0; i < decoded.rows(); ++i)
+    for (std::size_t t = 0; t < decoded.columns(); ++t)
+      if (!std::isfinite(decoded(i, t)))
+        throw Error(
+            Failure::input,
+            fmt::format("target \"{}\" has no finite decoded value in row {} (counted from 1): its values are too large, or "
+                        "the model is damaged",
+                        targets.names[t], i + 1),
+            "scale the target; if that changes nothing, repeat the fit");
+}
+
 int run(const Arguments& arguments) {
   const bool to_stdout = arguments.output == "-";
   if (to_stdout && arguments.json)
@@ -162,6 +174,7 @@ int run(const Arguments& arguments) {
   options.blocks = arguments.split == "blocks";
   options.seed = arguments.seed;
   const Decoding decoding = decode(model, targets.values, options);
+  require_finite(decoding.decoded, targets);
 
   if (!arguments.quiet)
     for (const std::string& note : targets.notes) remark("note: " + note);

@@ -70,7 +70,12 @@ int run(const Arguments& arguments) {
     if (dimension == 0) throw Error(Failure::misuse, "points need at least one column", "for instance: estimate 100000 32");
     forecast = estimate(rows, dimension, options);
   } else {
-    const auto source = open_points(arguments.points, arguments.read.options());
+    // a sample of very many rows takes a while: what all of them would need is said first
+    const auto source = open_points(arguments.points, arguments.read.options(), [&](const PointSource& points) {
+      arguments.fit.check_rows(points.rows());
+      const std::string complaint = memory_complaint(points.rows(), points.dimension(), checked_options(options, points.rows()));
+      if (!complaint.empty()) remark("note: " + complaint);
+    });
     for (const std::string& note : notes_of(*source)) remark("note: " + note);
     rows = source->rows();
     dimension = source->dimension();

@@ -115,6 +115,11 @@ int fit_and_write(const Arguments& arguments, const std::vector<std::string>& co
   const auto start = std::chrono::steady_clock::now();
   Options options = arguments.fit.options();
   if (arguments.output.empty()) throw Error(Failure::misuse, "fit needs a name for the model it makes", "add -o model.h5");
+  refuse_standard_output("--output", arguments.output, "a model, an HDF5 file,");
+  refuse_standard_output("--report", arguments.report, "the report, beside a model,");
+  refuse_standard_output("--coordinates", arguments.coordinates, "what belongs to a model");
+  refuse_standard_output("--checkpoint", arguments.checkpoint, "what a fit goes on from");
+  refuse_standard_output("--log", arguments.log, "a log, which --json-progress prints,");
   check_model_name(arguments.output);
   { AtomicFile check(arguments.output); }  // a folder that cannot be written to is found out now, not after the fit
   refuse_overwriting(arguments.output, arguments.points);
@@ -134,10 +139,12 @@ int fit_and_write(const Arguments& arguments, const std::vector<std::string>& co
   std::vector<InputFile> inputs;
   {
     LeaveAtOnce blocking;
-    source = interruptible(open_points(arguments.points, arguments.read.options()));
+    // before anything is read, rows with missing values included
+    source = interruptible(open_points(arguments.points, arguments.read.options(), [&](const PointSource& points) {
+      arguments.fit.check_rows(points.rows());
+      require_memory(points.rows(), points.dimension(), checked_options(options, points.rows()));
+    }));
     arguments.fit.check_rows(source->rows());
-    // before anything is read
-    require_memory(source->rows(), source->dimension(), checked_options(options, source->rows()));
     inputs = describe_inputs(arguments.points);
   }
   const std::vector<std::string> notes = notes_of(*source);
@@ -160,8 +167,12 @@ int fit_and_write(const Arguments& arguments, const std::vector<std::string>& co
   const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   model.provenance = provenance_text(command, options, inputs, notes, wall);
   save_model(model, arguments.output);
-  if (!arguments.coordinates.empty()) write_table(model.embedding(), arguments.coordinates, model.names);
-  if (!arguments.report.empty()) write_page(model, {}, arguments.report);
+  try {
+    if (!arguments.coordinates.empty()) write_table(model.embedding(), arguments.coordinates, model.names);
+    if (!arguments.report.empty()) write_page(model, {}, arguments.report);
+  } catch (const Error& error) {
+    throw Error(error.kind(), fmt::format("{}; the model was written to {}", error.what(), arguments.output), error.hint());
+  }
 
   if (arguments.json) {
     nlohmann::ordered_json document = summary_json(model);

@@ -65,20 +65,28 @@ Contents describe_points(const PointSource& points) {
   return contents;
 }
 
-// An HDF5 file may be a model or hold points; where it is neither, what is wrong with the model is what is said.
-Contents describe(const std::vector<std::string>& files, const ReadOptions& options) {
-  if (files.size() != 1 || !is_hdf5(files[0])) return describe_points(*open_points(files, options));
+// What a file is, tried as one thing, then as the other; where it is neither, what is wrong with it as the first is what is said.
+template <class Likely, class Other>
+Contents first_or_second(Likely&& likely, Other&& other) {
   try {
-    return describe_model(load_model(files[0], false));
-  } catch (const Error& no_model) {
-    std::unique_ptr<PointSource> points;
+    return likely();
+  } catch (const Error& error) {
+    const Error first = error;
     try {
-      points = open_points(files, options);
+      return other();
     } catch (const Error&) {
-      throw no_model;
+      throw first;
     }
-    return describe_points(*points);
   }
+}
+
+// An HDF5 file may be a model or hold points; one of AnnData holds points.
+Contents describe(const std::vector<std::string>& files, const ReadOptions& options) {
+  const auto as_points = [&] { return describe_points(*open_points(files, options)); };
+  if (files.size() != 1 || !is_hdf5(files[0])) return as_points();
+  const auto as_model = [&] { return describe_model(load_model(files[0], false)); };
+  if (std::filesystem::path(files[0]).extension() == ".h5ad") return first_or_second(as_points, as_model);
+  return first_or_second(as_model, as_points);
 }
 
 int run(const Arguments& arguments) {

@@ -1,6 +1,7 @@
 // flashdiffusion support: what a graph of nearest neighbours would keep of the kernel of these points.
 #include <flashdiffusion/support.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
@@ -17,6 +18,7 @@
 #include "common/interrupt.hpp"
 #include "common/progress_display.hpp"
 #include "common/validators.hpp"
+#include "fit/resources.hpp"
 #include "io/open_points.hpp"
 
 namespace fd::cli {
@@ -82,6 +84,21 @@ nlohmann::ordered_json to_json(const KernelSupport& support, double beta) {
       {"masses", masses}, {"c2", support.c2}, {"c2_departure", support.c2_departure}, {"support", counts}};
 }
 
+// The sampled rows and a piece of all are held, and distances of the sampled rows to twice the largest number of neighbours.
+void require_memory(const PointSource& points, const SupportOptions& options) {
+  const std::size_t measured = options.rows == 0 ? points.rows() : std::min(options.rows, points.rows());
+  std::size_t neighbours = 0;
+  for (const std::size_t k : options.neighbours) neighbours = std::max(neighbours, std::min(2 * k, points.rows()));
+  const double needed = 8 * (static_cast<double>(measured) + 2) * static_cast<double>(points.dimension()) +
+                        8 * static_cast<double>(measured) * static_cast<double>(neighbours);
+  const auto free = static_cast<double>(available_memory_bytes());
+  if (free > 0 && needed > free)
+    throw Error(Failure::memory,
+                fmt::format("{} measured of {} need about {} of memory, and {} are free", counted(measured, "row"),
+                            counted_shape(points.rows(), points.dimension()), bytes_text(needed), bytes_text(free)),
+                "measure fewer rows (--rows) or fewer neighbours (--neighbours), or give fewer columns");
+}
+
 int run(const Arguments& arguments) {
   const std::optional<double> beta = arguments.bandwidth.value("flashdiffusion fit chooses one, and info prints it");
   if (!beta)
@@ -102,7 +119,8 @@ int run(const Arguments& arguments) {
   std::unique_ptr<PointSource> points;
   {
     LeaveAtOnce blocking;
-    points = interruptible(open_points(arguments.points, arguments.read.options()));
+    points = interruptible(open_points(arguments.points, arguments.read.options(),
+                                       [&](const PointSource& found) { require_memory(found, options); }));
   }
   if (!arguments.quiet)
     for (const std::string& note : notes_of(*points)) remark("note: " + note);

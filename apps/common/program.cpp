@@ -128,7 +128,7 @@ int run_program(const Program& program, int argc, char** argv) {
   } catch (const ClosedPipe&) {
     return ended(failure, "nobody reads the result");
   } catch (const std::bad_alloc&) {
-    complain("not enough memory", "use fewer points or modes, --no-points, or a machine with more memory");
+    complain("not enough memory", "use fewer points, or a machine with more memory");
     return ended(failure, "not enough memory");
   } catch (const std::exception& error) {
     complain(fmt::format("unexpected failure: {}", error.what()));

@@ -47,6 +47,12 @@ int checked_threads(std::size_t threads) {
   return static_cast<int>(threads);
 }
 
+void refuse_standard_output(const char* option, const std::string& path, const char* what) {
+  if (path == "-")
+    throw Error(Failure::misuse, fmt::format("{} -: {} is not written to standard output", option, what),
+                "name a file; ./- is one called '-'");
+}
+
 void refuse_overwriting(const std::string& output, const std::vector<std::string>& inputs) {
   for (const std::string& input : inputs)
     for (std::size_t colon = input.find(':');; colon = input.find(':', colon + 1)) {

@@ -17,6 +17,9 @@ std::string positive_number(const std::string& word);
 // The number itself; Error(misuse) where no machine has so many.
 int checked_threads(std::size_t threads);
 
+// Error(misuse) where an output that must be a file is given as "-"; `what` it holds, in words.
+void refuse_standard_output(const char* option, const std::string& path, const char* what);
+
 // Throws Error(misuse) where `output` is one of `inputs` ("file" or "file:part").
 void refuse_overwriting(const std::string& output, const std::vector<std::string>& inputs);
 

@@ -42,7 +42,7 @@ struct Model {
   bool converged = false;
   std::string outcome;                // one sentence: what the numbers are worth
   double perron = 1;                  // the trivial eigenvalue
-  double perron_residual = 0;         // |M v0 - v0|: the kernel's arithmetic error, measured
+  double perron_residual = 0;         // |M v0 - v0|: whether later passes repeat what q and d were summed from
   std::vector<double> eigenvalues;    // nontrivial, descending
   std::vector<double> residuals;      // |Mv - lambda v| of each, measured
   Table psi;                          // n × modes, right eigenvectors of P; sum_i pi_i psi_i^2 = 1, largest entry positive
@@ -76,9 +76,10 @@ struct Model {
   // kernel's reach of every fitted one is placed where that extension tends, with the nearest fitted points, as rows set aside by a fit are.
   // A note to the observer names such rows (counted from 1), and `beyond_reach` holds them (counted from 0).
   //
-  // time: finite, zero or above; anything else is misuse. A power of an eigenvalue that is not positive (rounding leaves some just
-  // below 0) exists for whole times only; at other times that coordinate is 0, and before time 1 also where the precision cannot tell the
-  // eigenvalue from 0, by which it would be divided. A note to the observer says so.
+  // time: finite, zero or above; anything else is misuse. An eigenvalue that rounding left above 1 counts as 1. A power of one that is not
+  // positive (rounding leaves some just below 0) exists for whole times only; at other times that coordinate is 0, and before time 1 also where
+  // the precision cannot tell the eigenvalue from 0, by which it would be divided. A note to the observer says so. A model whose arrays
+  // lead to a coordinate that is not finite is damaged: Error(input).
   std::vector<float> transform(PointsView fresh, double time = 1) const;
   Table transform(PointSource& fresh, double time, const Options& options,
                   std::vector<std::size_t>* beyond_reach = nullptr) const;

@@ -47,8 +47,9 @@ void check_values(const Options& o) {
 void check_together(const Options& o) {
   if (o.components && *o.components > o.modes)
     refuse(fmt::format("`components = {}` needs as many modes, and `modes = {}`", *o.components, o.modes),
-           fmt::format("the gap past {0} components is that of mode {0}: ask for `modes = {1}` or so", *o.components,
-                       *o.components + 8));
+           fmt::format("the gap past {0} components is that of mode {0}: ask for more modes, for fewer components, or leave "
+                       "`components` out to have them found",
+                       *o.components));
   if (o.beta0 && o.beta_max && *o.beta0 > *o.beta_max)
     refuse(fmt::format("`beta0 = {}` is above `beta_max = {}`", *o.beta0, *o.beta_max), "start below the largest bandwidth");
 }

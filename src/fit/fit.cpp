@@ -115,7 +115,8 @@ Model fit_all_rows(PointSource& source, ChecksummedSource& whole, const Options&
   const std::string localised = assemble(model, *final.solution, *backend, final.rung->points());
   const SolverOutcome outcome = final.solution->spectrum.outcome;
   const std::string pieces =
-      options.beta ? describe_ones(model) : describe_separation(model, final.solution->support, final.components);
+      options.beta ? describe_ones(model)
+                   : describe_separation(model, final.solution->support, final.components, options.components.has_value());
   for (const std::string& part : {final.verdict, describe_residuals(model, options, outcome), describe_small(model, options),
                                   describe_aside(model, final.gain), localised, dropped.text, pieces,
                                   describe_dwarfing(summary, !options.beta, model.aside)})

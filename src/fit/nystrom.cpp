@@ -29,6 +29,9 @@ void check_time(double time) {
 // Whether lambda^time exists.
 bool has_power(double lambda, double time) { return lambda > 0 || time == std::floor(time); }
 
+// P is a Markov matrix: what rounding leaves beyond 1 would grow without bound with time.
+double power(double lambda, double time) { return std::pow(std::clamp(lambda, -1.0, 1.0), time); }
+
 bool is_rounding(const Model& model, std::size_t mode) {
   return !(std::abs(model.eigenvalues[mode]) > traits(model.precision).row_error);
 }
@@ -55,6 +58,18 @@ void check_arrays(const Model& model) {
   const bool whole = model.psi.rows() == model.n && model.psi.columns() == model.modes() && model.q.size() == model.n &&
                      model.d.size() == model.n && model.mean.size() == model.dimension;
   if (!whole) throw Error(Failure::misuse, "this model has no arrays, or they contradict its sizes", "load it with its arrays");
+}
+
+// Finite points of a whole model have finite coordinates.
+void require_finite(const Table& coordinates) {
+  coordinates.visit([&](const auto& values) {
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (!std::isfinite(values[i]))
+        throw Error(Failure::input,
+                    "this model gives row " + std::to_string(i / coordinates.columns() + 1) + " no finite coordinate " +
+                        std::to_string(i % coordinates.columns() + 1) + " (counted from 1): the model is damaged",
+                    "copy it again from where it was whole, or repeat the fit");
+  });
 }
 
 // The smallest box around the fitted points, and which points lie so far from it that no fitted point is in the kernel's reach:
@@ -86,7 +101,7 @@ class Reach {
 
 double extension_scale(const Model& model, std::size_t mode, double time) {
   const double lambda = model.eigenvalues[mode];
-  return !has_power(lambda, time) || (time < 1 && is_rounding(model, mode)) ? 0 : std::pow(lambda, time - 1);
+  return !has_power(lambda, time) || (time < 1 && is_rounding(model, mode)) ? 0 : power(lambda, time - 1);
 }
 
 Table Model::embedding(double time) const {
@@ -94,7 +109,7 @@ Table Model::embedding(double time) const {
   check_arrays(*this);
   Table out(n, modes(), psi.wide());
   for (std::size_t j = 0; j < modes(); ++j) {
-    const double scale = has_power(eigenvalues[j], time) ? std::pow(eigenvalues[j], time) : 0;
+    const double scale = has_power(eigenvalues[j], time) ? power(eigenvalues[j], time) : 0;
     for (std::size_t i = 0; i < n; ++i) out.set(i, j, scale * psi(i, j));
   }
   return out;
@@ -184,6 +199,7 @@ Table extend(const Model& model, PointSource& fresh, double time, const Options&
     place_far_rows(model, fresh, far, scale, options.threads, watch, out);
     if (beyond_reach != nullptr) beyond_reach->insert(beyond_reach->end(), far.begin(), far.end());
   }
+  require_finite(out);
   return out;
 }
 

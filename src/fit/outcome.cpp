@@ -105,13 +105,16 @@ std::string describe_localised(const std::vector<double>& v, const std::vector<d
                      listed_rows(where, named_rows));
 }
 
-std::string describe_separation(const Model& model, const std::vector<double>& support, std::size_t components) {
+std::string describe_separation(const Model& model, const std::vector<double>& support, std::size_t components, bool asked) {
   constexpr double next_to_one = 1e-4, clearly_below = 0.9;
   std::size_t near = 0, alone = 0;
   while (near < model.modes() && model.eigenvalues[near] > 1 - next_to_one) {
     if (support[near] < localised_below(model.n)) ++alone;
     ++near;
   }
+  if (components > 1 && asked && near + 1 < components)
+    return fmt::format("the bandwidth is judged past {} components, as was asked, though the eigenvalues show {}", components,
+                       near == 0 ? "no separate ones" : fmt::format("{} nearly separate ones", near + 1));
   if (components > 1)
     return fmt::format("the rows fall into {} nearly separate components, and the bandwidth is judged past them", components);
   if (near == 0 || near == model.modes() || model.eigenvalues[near] > clearly_below) return {};

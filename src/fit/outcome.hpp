@@ -32,8 +32,8 @@ std::string describe_ones(const Model& model);
 std::string describe_localised(const std::vector<double>& v, const std::vector<double>& support, std::size_t rows);
 
 // Eigenvalues next to 1 with nothing near them below: rows that are cut off from the rest, one by one or as components. They bring the
-// bandwidth at which the rows fall apart closer and so hold the chosen one down.
-std::string describe_separation(const Model& model, const std::vector<double>& support, std::size_t components);
+// bandwidth at which the rows fall apart closer and so hold the chosen one down. `asked`: the number of components is a wish, and no finding.
+std::string describe_separation(const Model& model, const std::vector<double>& support, std::size_t components, bool asked);
 
 // Rows set aside by the flow and what that changed. Empty where there are none.
 std::string describe_aside(const Model& model, const std::optional<AsideGain>& gain);

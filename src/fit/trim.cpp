@@ -47,11 +47,12 @@ double beta_of_some_neighbours(Backend& backend, const Points& sample, double st
 std::vector<std::size_t> rows_to_trim(PointSource& source, const Options& options, Watch& watch) {
   const std::size_t n = source.rows();
   const PointSummary summary = summarise(source);
-  refuse_what_precision_cannot_hold(summary, {Precision::fp32});
+  const Precision precision = traits(options.precision.back()).wide_panels ? Precision::fp64 : Precision::fp32;
+  refuse_what_precision_cannot_hold(summary, {precision});
   const auto backend = make_backend({options.backend, options.isa, options.threads});
   const std::vector<std::size_t> chosen = nested_sample(n, std::min(n, sample_rows), options.seed);
   CentredSource some(source, summary, chosen), every(source, summary);
-  const auto sample = backend->load(some, Precision::fp32), all = backend->load(every, Precision::fp32);
+  const auto sample = backend->load(some, precision), all = backend->load(every, precision);
   const double beta = beta_of_some_neighbours(*backend, *sample, 2 / summary.mean_square, watch);
   std::vector<double> mass = row_sums(*backend, *all, *sample, beta, watch);
   for (const std::size_t row : chosen) mass[row] -= 1;  // its own entry

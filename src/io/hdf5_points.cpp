@@ -84,14 +84,46 @@ Choice choose(hid_t file, const std::string& path) {
               fmt::format("name one of them: {}:{}", path, tables[0].path));
 }
 
+// A column of /obs as names: text, whole numbers, or, as AnnData writes categories, numbers (`codes`) of texts (`categories`), below zero for
+// none. Empty where it is nothing of these.
+std::vector<std::string> read_names(hid_t file, const std::string& path, std::uint64_t count, const std::string& label) {
+  std::vector<std::string> names;
+  if (kind_of(file, path) == H5O_TYPE_DATASET) {
+    const Hdf5 dataset(H5Dopen2(file, path.c_str(), H5P_DEFAULT), H5Dclose);
+    const Hdf5 type(dataset ? H5Dget_type(dataset) : -1, H5Tclose);
+    const H5T_class_t found = type ? H5Tget_class(type) : H5T_NO_CLASS;
+    if (found == H5T_STRING) return read_texts(file, path, count, label);
+    if (found == H5T_INTEGER)
+      for (const std::int64_t value : read_indices(file, path, count, label)) names.push_back(std::to_string(value));
+    return names;
+  }
+  const std::string categories = path + "/categories";
+  if (kind_of(file, path + "/codes") != H5O_TYPE_DATASET || kind_of(file, categories) != H5O_TYPE_DATASET) return names;
+  const auto shape = describe(file, categories).shape;
+  if (shape.size() != 1) return names;
+  const std::vector<std::string> texts = read_names(file, categories, shape[0], label);
+  if (texts.empty()) return names;
+  for (const std::int64_t code : read_indices(file, path + "/codes", count, label)) {
+    if (code >= static_cast<std::int64_t>(texts.size()))
+      throw Error(Failure::input,
+                  fmt::format("{}: {}/codes holds {}, but there are {} categories", label, path, code, texts.size()),
+                  "the file is damaged: write it again");
+    names.push_back(code < 0 ? std::string() : texts[static_cast<std::size_t>(code)]);
+  }
+  return names;
+}
+
 // What AnnData calls the observations of a file, where `table` has a row for each; empty otherwise.
-std::vector<std::string> observation_names(hid_t file, const std::string& table, std::uint64_t rows, const std::string& label) {
+std::vector<std::string> observation_names(hid_t file, const std::string& table, std::uint64_t rows, const std::string& label,
+                                           std::vector<std::string>& notes) {
   const auto below = [&](std::string_view folder) { return table.compare(0, folder.size(), folder) == 0; };
   if (table != "/X" && table != "/raw/X" && !below("/obsm/") && !below("/layers/")) return {};
   if (kind_of(file, "/obs") != H5O_TYPE_GROUP) return {};
   const std::string index = text_attribute(file, "/obs", "_index");
   if (index.empty() || H5Lexists(file, ("/obs/" + index).c_str(), H5P_DEFAULT) <= 0) return {};
-  std::vector<std::string> names = read_texts(file, "/obs/" + index, rows, label);
+  std::vector<std::string> names = read_names(file, "/obs/" + index, rows, label);
+  if (names.empty())
+    notes.push_back(fmt::format("{}: rows are not named: /obs/{} is neither text nor whole numbers", label, index));
   for (std::string& name : names) name = as_utf8(name);
   return names;
 }
@@ -172,7 +204,7 @@ class Hdf5Source final : public PointSource {
     if (!choice.note.empty()) notes_.push_back(choice.note);
     table_ = open(path, choice.path);
     for (std::string& note : table_->notes()) notes_.push_back(std::move(note));
-    names_ = observation_names(file_, choice.path, table_->rows(), path);
+    names_ = observation_names(file_, choice.path, table_->rows(), path, notes_);
     if (!names_.empty()) notes_.push_back(fmt::format("{}: rows are named as in /obs", path));
   }
 

@@ -34,6 +34,19 @@ Hdf5Reader::Hdf5Reader(const std::string& path) : path_(path) {
     throw Error(Failure::input, fmt::format("{} is not an HDF5 file", path), "name a model file that fit wrote");
   file_ = Hdf5(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
   if (!file_) damaged("it cannot be opened");
+  refuse_links_to_other_files();
+}
+
+// As with virtual datasets: a model is one file, and what another one holds is not what was checked.
+void Hdf5Reader::refuse_links_to_other_files() const {
+  std::string found;
+  const auto visit = [](hid_t, const char* name, const H5L_info_t* link, void* to) -> herr_t {
+    if (link->type == H5L_TYPE_HARD || link->type == H5L_TYPE_SOFT) return 0;
+    *static_cast<std::string*>(to) = name;
+    return 1;  // ends it
+  };
+  if (H5Lvisit(file_, H5_INDEX_NAME, H5_ITER_NATIVE, visit, &found) > 0)
+    damaged(fmt::format("/{} is a link to another file", found));
 }
 
 void Hdf5Reader::damaged(const std::string& where) const {

@@ -35,6 +35,7 @@ class Hdf5Reader {
   [[noreturn]] void damaged(const std::string& where) const;
 
  private:
+  void refuse_links_to_other_files() const;
   Hdf5 open(const std::string& path) const;
   std::size_t stored_count(const std::string& path, hid_t dataset) const;
   void read(const std::string& path, hid_t dataset, hid_t memory, void* out) const;

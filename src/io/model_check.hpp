@@ -7,7 +7,7 @@
 
 namespace fd {
 
-std::string wrong_setting(const Model& model);  // kernel, beta, alpha, eigenvalues, mean
+std::string wrong_setting(const Model& model);  // kernel, beta, alpha, eigenvalues, residuals, mean
 std::string wrong_shape(const Model& model);    // arrays against n, dimension and modes; all but the points must be there
 std::string wrong_entry(const Model& model);    // psi, q, d and points, value by value
 

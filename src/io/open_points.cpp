@@ -234,7 +234,8 @@ class StackedSource final : public PointSource {
 
 }  // namespace
 
-std::unique_ptr<PointSource> open_points(const std::vector<std::string>& arguments, const ReadOptions& options) {
+std::unique_ptr<PointSource> open_points(const std::vector<std::string>& arguments, const ReadOptions& options,
+                                         const std::function<void(const PointSource&)>& look) {
   if (arguments.empty()) throw Error(Failure::misuse, "no points given", "name a file, or '-' for text on standard input");
   if (std::count(arguments.begin(), arguments.end(), "-") > 1)
     throw Error(Failure::misuse, "'-' is given twice, but standard input can be read once", "name it once");
@@ -242,7 +243,12 @@ std::unique_ptr<PointSource> open_points(const std::vector<std::string>& argumen
   parts.reserve(arguments.size());
   for (const std::string& argument : arguments) parts.push_back(open_one(argument, options));
   Source source = parts.size() == 1 ? std::move(parts[0]) : std::make_unique<StackedSource>(std::move(parts), arguments);
+  look(*source);
   return options.missing == Missing::drop_rows ? without_missing(std::move(source)) : std::move(source);
+}
+
+std::unique_ptr<PointSource> open_points(const std::vector<std::string>& arguments, const ReadOptions& options) {
+  return open_points(arguments, options, [](const PointSource&) {});
 }
 
 std::vector<InputFile> describe_inputs(const std::vector<std::string>& arguments) {

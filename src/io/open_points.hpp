@@ -3,12 +3,18 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include <flashdiffusion/read_points.hpp>
 
 namespace fd {
+
+// `look` sees the points once their shape is known, before rows with missing values are looked for, which reads them all.
+std::unique_ptr<PointSource> open_points(const std::vector<std::string>& files, const ReadOptions& options,
+                                         const std::function<void(const PointSource&)>& look);
 
 // For provenance: what was read.
 struct InputFile {

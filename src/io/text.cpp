@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -111,7 +112,7 @@ class TextParser {
       if (std::memchr(line.data(), '\r', line.size()) != nullptr)
         throw Error(Failure::input, fmt::format("{}, line {}: a carriage return inside the line", name_, lines_.number()),
                     "end lines with a line feed, as Unix and Windows do (tr '\\r' '\\n' turns old Mac text into such)");
-      line = without_comment(line);
+      line = without_comment(line, separator_);
       if (!trimmed(line).empty()) return true;
     }
     return false;
@@ -130,7 +131,7 @@ class TextParser {
                                                                            {"%PDF", "a PDF document"},
                                                                            {"\xd0\xcf\x11\xe0", "an old Excel or Word file"}};
     for (const auto& [mark, what] : foreign)
-      if (starts(mark))
+      if (starts(mark) && !starts("<NA>"))
         throw Error(Failure::input, fmt::format("{} holds {}, not a table of numbers", name_, what), "export the table as CSV");
     return line;
   }
@@ -146,6 +147,7 @@ class TextParser {
     while (sample_.size() < 32 && bytes < std::size_t{4} << 20 && next_line(line)) {
       if (sample_.empty()) {
         separator_ = find_separator(line);
+        line = without_comment(line, separator_);
         number_ = NumberReader(separator_ != ',');
       }
       sample_.push_back({lines_.number(), {}});
@@ -181,6 +183,7 @@ class TextParser {
       if (table_.rows == 0) first_count_ = *value;
       counts_rows_ = (first_count_ == 0 || first_count_ == 1) && *value == first_count_ + static_cast<double>(table_.rows);
     }
+    if (column == 0 && layout_.called_names && distinct_) distinct_ = *value == std::floor(*value) && seen_.insert(*value).second;
     table_.blocks.back().push_back(*value);
   }
 
@@ -219,6 +222,8 @@ class TextParser {
     else if (cell.find(',') != std::string_view::npos)
       hint = "write numbers with a decimal point and without thousands separators";
     else if (meant_as_number(cell)) hint = "write it as a decimal number, such as -1234.5 or 1e-3";
+    else if (cell.find(" #") != std::string_view::npos)
+      hint = "a comment needs a line of its own, unless white space separates the cells";
     else if (truth_value(cell)) hint = "write 1 and 0 for truth values";
     else if (below_header && sample_.size() > 2 && sample_[2].cells.size() > column &&
              NumberReader(number_)(sample_[2].cells[column]))
@@ -277,7 +282,13 @@ class TextParser {
       table_.notes.push_back(
           fmt::format("{}: line {} is taken for a point named \"{}\"; if it names the columns, say so: `header = yes`", name_,
                       first_line_, shortened(table_.names[0])));
-    if (!layout_.names && counts_rows_ && table_.rows > 2 && layout_.width > 1)
+    const bool counts = !layout_.names && counts_rows_ && table_.rows > 2 && layout_.width > 1;
+    if (layout_.called_names && distinct_ && !counts && table_.rows > 2)
+      table_.notes.push_back(fmt::format(
+          "{}: {} holds another whole number in every row and is used as a feature all the same; `names = 1` takes it as "
+          "row names",
+          name_, column_text(0)));
+    if (counts)
       table_.notes.push_back(
           fmt::format("{}: {} counts the rows and is used as a feature all the same; `names = 1` takes it as row names", name_,
                       column_text(0)));
@@ -297,6 +308,8 @@ class TextParser {
   std::size_t missing_rows_ = 0, missing_cells_ = 0;
   bool counts_rows_ = true, latin1_ = false;
   double first_count_ = 0;
+  bool distinct_ = true;             // of the first column, where it is called as one of names: whole numbers, each another
+  std::unordered_set<double> seen_;  // these
 };
 
 }  // namespace

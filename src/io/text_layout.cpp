@@ -29,6 +29,9 @@ bool word_like(std::string_view cell) {
   return !cell.empty() && is_letter(cell[0]) && letters >= digits;
 }
 
+// "O.5", "0.5.1", "-2x": a number with a mistake, where one is expected.
+bool slip(std::string_view cell) { return meant_as_number(cell) || cell.find_first_of("0123456789+-.") == 0; }
+
 // What a column of names is called: "Gene", "sample_id", "Cell name", nothing; "Unnamed: 0" is pandas' word for nothing.
 bool names_a_column_of_names(std::string_view cell) {
   std::string word;
@@ -87,6 +90,8 @@ class Judge {
     layout.header = options_.header.value_or(by_header || is_header(aside, words || fixed));
     if (layout.header) layout.columns = first_;
     if (fixed || words || (options_.names == "auto" && layout.header && numbers_rows())) layout.names = aside;
+    layout.called_names =
+        options_.names == "auto" && layout.header && !layout.names && layout.width > 1 && names_a_column_of_names(first_[0]);
     layout.doubtful = !options_.header && !layout.header && words && !below_.empty() && counts_up(first_, 1);
     return layout;
   }
@@ -134,7 +139,10 @@ class Judge {
     for (std::size_t c = 0; c < first_.size(); ++c) {
       const Kind found = kind(first_[c]);
       words |= found == Kind::word && !meant_as_number(first_[c]) && !(c == aside && names);
-      if (c == aside && set_aside) continue;
+      if (c == aside && set_aside) {
+        slips |= !names && found == Kind::word && slip(first_[c]);  // over numbers
+        continue;
+      }
       if (found == Kind::number) numbers.push_back(c);
       slips |= found == Kind::word && !word_like(first_[c]);
     }

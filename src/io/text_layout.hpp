@@ -28,6 +28,7 @@ struct TextLayout {
   std::vector<std::string> columns;  // their names, `width` of them, where there is a header
   std::optional<std::size_t> names;  // the column that names the rows, from 0
   bool empty_end = false;            // every row has one more cell, at its end, which is empty: a separator too many
+  bool called_names = false;         // the first column is called as a column of names, and taken for a coordinate
   bool doubtful = false;             // the first row is taken for a point, and might as well be a header
 };
 

@@ -10,6 +10,7 @@
 
 #include "base/printable.hpp"
 #include "io/bytes.hpp"
+#include "io/text_number.hpp"
 
 namespace fd {
 namespace {
@@ -27,6 +28,12 @@ void outside_quotes(std::string_view line, F&& f) {
     if (line[i] == '"') quoted = !quoted;
     else if (!quoted && f(i)) return;
   }
+}
+
+// Whether a comment starts here; spreadsheets write "#N/A" for a value that is missing.
+bool opens_comment(std::string_view rest) {
+  if (rest.empty() || rest[0] != '#') return false;
+  return !missing_word(rest.substr(0, rest.find_first_of(" \t,;")));
 }
 
 }  // namespace
@@ -78,6 +85,11 @@ bool LineReader::next(std::string_view& line) {
 }
 
 char find_separator(std::string_view line) {
+  // "1 2 # a, b" is separated by blanks; of "PB #1,a" the comma says that no comment follows.
+  if (const std::string_view bare = without_comment(line, blanks);
+      bare.find_first_of(" \t,;") != std::string_view::npos ||
+      bare.find_first_not_of("0123456789+-.eE") == std::string_view::npos)
+    line = bare;
   bool semicolon = false, tab = false, comma = false;
   outside_quotes(line, [&](std::size_t i) {
     semicolon |= line[i] == ';';
@@ -88,13 +100,19 @@ char find_separator(std::string_view line) {
   return semicolon ? ';' : tab ? '\t' : comma ? ',' : blanks;
 }
 
-std::string_view without_comment(std::string_view line) {
+std::string_view without_comment(std::string_view line, char separator) {
   if (std::memchr(line.data(), '#', line.size()) == nullptr) return line;
-  std::size_t end = line.size();
+  const std::size_t begin = line.find_first_not_of(" \t");
+  if (opens_comment(line.substr(begin))) return {};
+  if (separator != blanks && separator != '\t') return line;
+  std::size_t end = line.size(), cell = 0;  // where the cell before `i` began
   outside_quotes(line, [&](std::size_t i) {
-    if (line[i] == '#') end = i;
-    return line[i] == '#';
+    if (separator == '\t' ? line[i] == '\t' : blank(line[i])) cell = i + 1;
+    if (!opens_comment(line.substr(i)) || !trimmed(line.substr(cell, i - cell)).empty()) return false;
+    end = i;
+    return true;
   });
+  if (end == line.size()) return line;
   line = line.substr(0, end);
   while (!line.empty() && blank(line.back())) line.remove_suffix(1);
   return line;

@@ -36,11 +36,12 @@ class LineReader {
 
 inline constexpr char blanks = ' ';  // the separator "any run of spaces and tabs"
 
-// Semicolon, tab, comma, else blanks: the first of these that occurs outside quotes.
+// Semicolon, tab, comma, else blanks: the first of these that occurs outside quotes and before a comment.
 char find_separator(std::string_view line);
 
-// The line without its comment ("#" outside quotes to the end, and the blanks before it).
-std::string_view without_comment(std::string_view line);
+// The line without its comment: nothing where "#" is the first character that is no blank; where white space separates, up to the first cell
+// outside quotes that starts with "#", and the blanks before it. "#" elsewhere belongs to its cell, and so it does in words for missing values.
+std::string_view without_comment(std::string_view line, char separator);
 
 std::string_view trimmed(std::string_view text);
 

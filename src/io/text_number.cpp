@@ -41,7 +41,8 @@ std::optional<double> NumberReader::operator()(std::string_view cell) {
 }
 
 bool missing_word(std::string_view cell) {
-  for (const std::string_view word : {"", "NA", "N/A", "na", "n/a", "null", "NULL", "None", "?", "-", "."})
+  for (const std::string_view word : {"", "NA", "N/A", "na", "n/a", "null", "NULL", "None", "?", "-", ".", "<NA>",  // pandas
+                                      "#N/A", "#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?", "#NULL!"})  // spreadsheets
     if (cell == word) return true;
   return false;
 }

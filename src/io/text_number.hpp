@@ -20,7 +20,7 @@ class NumberReader {
   char mark_ = '\0';  // '.' or ',' once a number had it
 };
 
-// Empty, NA, null and the like.
+// Empty, NA, null and the like, "#N/A" and other errors of spreadsheets.
 bool missing_word(std::string_view cell);
 
 // No number, but meant as one: hexadecimal (0x10), with thousands separators (1,234 or 1 234), with a typographic minus (−5), with a letter

@@ -245,7 +245,7 @@ def test_all_points_equal(program):
         (("--beta0", -1), ["--beta0"]),
         (("--beta0-cap", "tall"), ["--beta0-cap", "none"]),
         (("--components", 0), ["--components"]),
-        (("--components", 100000), ["--components 100000", "--modes 16"]),
+        (("--components", 100000), ["--components 100000", "--modes 16", "fewer components"]),
         (("--components", 6, "-k", 5), ["--components 6", "--modes 5"]),
         (("--components", 100000, "--beta", 1), ["--components 100000"]),
         (("--beta0", 5, "--beta-max", 1), ["--beta0 5", "--beta-max 1"]),
@@ -397,3 +397,38 @@ def test_not_enough_memory(program):
     assert result.returncode == 3, result.stderr
     assert "memory" in result.stderr or "allocate" in result.stderr
     assert [name for name, _ in program.files()] == ["large.npy"]
+
+
+def test_what_must_be_a_file_is_not_standard_output(program, points):
+    fit = ("fit", "points.npy", "--beta", 3, "-k", 2, "--quiet")
+    program.refused(*fit, "-o", "-", words=["--output -", "HDF5", "name a file"])
+    for option in ("--report", "--coordinates", "--checkpoint", "--log"):
+        program.refused(*fit, "-o", "model.h5", option, "-", words=[option + " -", "name a file"])
+    program(*fit, "-o", "model.h5")
+    program.refused("report", "model.h5", "-o", "-", words=["--output -", "report"])
+
+
+def huge(path, rows, columns):
+    """A table of zeros that takes no room on the disk."""
+    np.lib.format.open_memmap(path, "w+", dtype=np.float32, shape=(rows, columns)).flush()
+
+
+def limited(program, *arguments, memory=2 << 30):
+    return subprocess.run([program.path, *map(str, arguments)], cwd=program.folder, capture_output=True, text=True, timeout=30,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (memory, memory)))
+
+
+def test_memory_is_looked_at_before_rows_are_dropped(program):
+    """Rows with missing values are found by reading all: not where the fit will be refused anyway."""
+    huge(program.folder / "huge.npy", 1_000_000_000, 8)
+    before = time.monotonic()
+    result = limited(program, "fit", "huge.npy", "--missing", "drop-rows", "-o", "m.h5")
+    assert result.returncode == 3 and "1000000000 rows" in result.stderr and "GB" in result.stderr, result.stderr
+    assert time.monotonic() - before < 10
+
+
+def test_support_looks_at_the_memory(program):
+    huge(program.folder / "wide.npy", 3, 1_000_000_000)
+    result = limited(program, "support", "wide.npy", "--beta", 1)
+    assert result.returncode == 3 and "3 rows" in result.stderr and "--rows" in result.stderr, result.stderr
+    assert "--no-points" not in result.stderr

@@ -131,3 +131,9 @@ def test_bad_input_is_refused(program, angles):
     program.refused("decode", "model.h5", "y.npy", "-o", "y.npy", words=["replace"])
     program.refused("decode", "model.h5", "y.npy", "-o", "out.pdf", words=["out.pdf", ".csv"])
     program.refused("decode", "points.npy", "y.npy", words=["points.npy"])
+
+
+def test_what_is_decoded_is_finite_or_an_error(program, angles):
+    """Sums over targets next to the largest double overflow."""
+    np.save(program.folder / "huge.npy", 1.7e308 * np.sign(np.sin(angles)))
+    program.refused("decode", "model.h5", "huge.npy", "--ridge", 1e-4, "-o", "out.csv", words=["finite", "too large"])

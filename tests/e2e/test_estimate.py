@@ -68,3 +68,11 @@ def test_what_a_fit_would_refuse_is_said(program):
     assert "fit will refuse" in program("estimate", "points.npy", "-k", 3, "--memory", "1M").stdout
     told = json.loads(program("estimate", "points.npy", "-k", 3, "--json").stdout)
     assert told["fits_in_memory"] is True
+
+
+def test_what_all_rows_would_need_is_said_first(program):
+    """A sample of many rows takes a while."""
+    np.save(program.folder / "points.npy", torus(3000))
+    result = program("estimate", "points.npy", "-k", 3, "--memory", "1M")
+    assert "note: a fit of 3000 rows" in result.stderr and "--memory" in result.stderr
+    assert "a fit of" not in program("estimate", "points.npy", "-k", 3).stderr

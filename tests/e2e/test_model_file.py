@@ -200,3 +200,39 @@ def test_arrays_that_are_claimed_only(program, points):
     result, _ = run(program.folder, "transform", "model.h5", "points.npy", "-o", "c.npy",
                     before=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
     assert result.returncode == 2 and "/q" in result.stderr and "damaged" in result.stderr, result.stderr
+
+
+def test_values_that_no_fit_gives(program, points):
+    """An edited model has no seal; what would lead to NaN or infinity is damage."""
+    program(*FIT, "-o", "whole.h5")
+    for name, entries, value in [("q", 17, 1e-90), ("psi", slice(None), 1e38), ("psi", 3, 1e30), ("residuals", 1, np.nan), ("residuals", 1, -1)]:
+        shutil.copy(program.folder / "whole.h5", program.folder / "model.h5")
+        with h5py.File(program.folder / "model.h5", "a") as file:
+            file[name][entries] = value
+        program.refused("transform", "model.h5", "points.npy", "-o", "c.npy", words=["model.h5 is damaged", name.rstrip("s")])
+
+
+def test_links_to_other_files_are_refused(program, points):
+    program(*FIT, "-o", "model.h5")
+    shutil.copy(program.folder / "model.h5", program.folder / "other.h5")
+    for name in ("psi", "sweep", "provenance"):
+        shutil.copy(program.folder / "other.h5", program.folder / "model.h5")
+        with h5py.File(program.folder / "model.h5", "a") as file:
+            del file[name]
+            file[name] = h5py.ExternalLink("other.h5", "/" + name)
+        program.refused("transform", "model.h5", "points.npy", "-o", "c.npy", words=["model.h5", f"/{name} is a link to another file"])
+
+
+def test_the_model_is_there_where_the_report_is_not(program, points):
+    size = 200_000  # room for the model, not for the page
+    result, _ = run(program.folder, *FIT, "-o", "model.h5", "--report", "report.html",
+                    before=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)))
+    assert result.returncode == 3 and "report.html" in result.stderr and "the model was written to model.h5" in result.stderr, result.stderr
+    assert (program.folder / "model.h5").exists() and not (program.folder / "report.html").exists()
+
+
+def test_info_of_broken_points_speaks_of_points(program, points):
+    annotated(program.folder / "cells.h5ad", points)
+    content = (program.folder / "cells.h5ad").read_bytes()
+    (program.folder / "cells.h5ad").write_bytes(content[: len(content) // 2])
+    assert "repeat the fit" not in program.refused("info", "cells.h5ad", words=["cells.h5ad", "cut short"]).stderr

@@ -290,3 +290,33 @@ def test_values_in_other_files_are_refused(program, points):
         file.create_dataset("x", shape=points.shape, dtype=points.dtype, external=[(str(program.folder / "secret"), 0, h5py.h5f.UNLIMITED)])
     for name in ("virtual.h5", "external.h5"):
         program.refused("fit", name, *FIT, words=[name, "other files"])
+
+
+def test_names_of_observations_of_other_kinds(program):
+    """An index of categories or of numbers names the rows; of anything else it is said that it does not."""
+    x = torus(40).astype(np.float32)
+
+    def with_index(fill):
+        anndata(program.folder / "x.h5ad", x, "csr")
+        with h5py.File(program.folder / "x.h5ad", "a") as file:
+            del file["obs/_index"]
+            fill(file["obs"])
+        result = program("fit", "x.h5ad", *FIT)
+        with h5py.File(program.folder / "m.h5") as file:
+            return result.stderr, [name.decode() for name in file["names"]] if "names" in file else None
+
+    def categories(obs, codes=np.arange(40, dtype=np.int8) % 3 - 1):
+        group = obs.create_group("_index")
+        group.attrs["encoding-type"] = "categorical"
+        group["codes"] = codes
+        group["categories"] = np.array(["T cell", "B cell"], dtype=h5py.string_dtype())
+
+    assert with_index(categories)[1][:4] == ["", "T cell", "B cell", ""]
+    assert with_index(lambda obs: obs.create_dataset("_index", data=np.arange(40) + 7))[1][:2] == ["7", "8"]
+    told, names = with_index(lambda obs: obs.create_dataset("_index", data=np.arange(40) / 2))
+    assert names is None and "rows are not named" in told
+    anndata(program.folder / "x.h5ad", x, "csr")
+    with h5py.File(program.folder / "x.h5ad", "a") as file:
+        del file["obs/_index"]
+        categories(file["obs"], np.full(40, 2, dtype=np.int8))
+    program.refused("fit", "x.h5ad", *FIT, words=["codes holds 2"])

@@ -62,20 +62,37 @@ def text():
 
 
 def tables():
-    put("hdf5", "table.h5", hdf5(lambda f: f.create_dataset("x", data=x)))
-    put("hdf5", "chunks.h5", hdf5(lambda f: f.create_dataset("a/b", data=x.astype("f4"), chunks=(2, 3), compression="gzip")))
-    put("hdf5", "two.h5", hdf5(lambda f: (f.create_dataset("a", data=x), f.create_dataset("b", data=x.astype("i2")))))
+    """The first byte is no part of the file: it says how that is called (hdf5_fuzz.cpp)."""
+    plain, anndata = b"\0", b"\1"
+    put("hdf5", "table.h5", plain + hdf5(lambda f: f.create_dataset("x", data=x)))
+    put("hdf5", "chunks.h5",
+        plain + hdf5(lambda f: f.create_dataset("a/b", data=x.astype("f4"), chunks=(2, 3), compression="gzip")))
+    put("hdf5", "two.h5", plain + hdf5(lambda f: (f.create_dataset("a", data=x), f.create_dataset("b", data=x.astype("i2")))))
 
-    def annotated(file):
+    def annotated(file, by="csr", pca=False, names=None):
         file.attrs["encoding-type"] = "anndata"
-        file.create_dataset("obsm/X_pca", data=x.astype("f4"))
+        if pca:
+            file.create_dataset("obsm/X_pca", data=x.astype("f4"))
         group = file.create_group("X")
-        group.attrs["encoding-type"] = "csr_matrix"
+        group.attrs["encoding-type"] = f"{by}_matrix"
         group.attrs["shape"] = [4, 3]
-        for name, values in {"data": x[:, 0], "indices": [0, 1, 2, 0], "indptr": [0, 1, 2, 3, 4]}.items():
+        lines = [0, 1, 2, 3, 4] if by == "csr" else [0, 1, 2, 4]
+        for name, values in {"data": x[:, 0], "indices": [0, 1, 2, 0], "indptr": lines}.items():
             group.create_dataset(name, data=values)
+        if names:
+            obs = file.create_group("obs")
+            obs.attrs["_index"] = "_index"
+            names(obs)
 
-    put("hdf5", "annotated.h5", hdf5(annotated))
+    def categories(obs):
+        group = obs.create_group("_index")
+        group.create_dataset("codes", data=np.array([0, 1, -1, 0], dtype="i1"))
+        group.create_dataset("categories", data=np.array([b"a", b"bc"]))
+
+    put("hdf5", "annotated.h5ad", anndata + hdf5(lambda f: annotated(f, pca=True)))
+    put("hdf5", "rows.h5ad", anndata + hdf5(lambda f: annotated(f, names=lambda obs: obs.create_dataset("_index", data=[b"a", b"b", b"c", b"d"]))))
+    put("hdf5", "columns.h5ad", anndata + hdf5(lambda f: annotated(f, "csc", names=categories)))
+    put("hdf5", "numbered.h5ad", anndata + hdf5(lambda f: annotated(f, names=lambda obs: obs.create_dataset("_index", data=[4, 3, 2, 1]))))
 
 
 def without_origin(path, copy):

@@ -80,6 +80,20 @@ TEST(Outcome, RowsAside) {
   EXPECT_EQ(describe_aside(model, {}), "2 of 900 rows (rows 18, 21) that the others do not resolve are placed by extension");
 }
 
+// A number of components that was asked for is repeated as a finding only where the eigenvalues say the same.
+TEST(Outcome, ComponentsThatWereAskedFor) {
+  const std::vector<double> spread(3, 400);
+  const Model whole = with({0.9, 0.8, 0.7}, {1e-6, 1e-6, 1e-6}), three = with({1, 1 - 1e-6, 0.7}, {1e-6, 1e-6, 1e-6});
+  const std::string finding = "the rows fall into 3 nearly separate components";
+  EXPECT_EQ(describe_separation(three, spread, 3, true).find(finding), 0u);
+  EXPECT_EQ(describe_separation(three, spread, 3, false).find(finding), 0u);
+  EXPECT_EQ(describe_separation(whole, spread, 3, true),
+            "the bandwidth is judged past 3 components, as was asked, though the eigenvalues show no separate ones");
+  EXPECT_NE(describe_separation(with({1, 0.8, 0.7}, {1e-6, 1e-6, 1e-6}), spread, 3, true).find("show 2 nearly separate ones"),
+            std::string::npos);
+  EXPECT_EQ(describe_separation(whole, spread, 1, true), "");
+}
+
 TEST(Outcome, LocalisedModes) {
   const std::size_t rows = 100;
   std::vector<double> v = {1, 0.1, 0, 0.9, 0, 0.1};

@@ -11,6 +11,7 @@
 #include "base/points_checksum.hpp"
 #include "fit/checksummed_source.hpp"
 #include "fit/kept_points.hpp"
+#include "fit/progress_watch.hpp"
 #include "fit/trim.hpp"
 
 namespace fd {
@@ -232,6 +233,45 @@ TEST(Transform, NullPointersAndMissingArrays) {
   hollow = model;
   hollow.psi = Table();
   EXPECT_EQ(failure_of([&] { hollow.embedding(); }), Failure::misuse);
+}
+
+// Rounding may leave an eigenvalue above 1; its powers must not grow.
+TEST(Transform, EigenvaluesAboveOneCountAsOne) {
+  const auto x = cloud(80, 2);
+  Model model = fitted(x, 2);
+  model.eigenvalues[0] = 1 + 4.8e-7;
+  const auto largest = [](const auto& values) {
+    double most = 0;
+    for (const double value : values) most = std::isfinite(value) ? std::max(most, std::abs(value)) : 1e300;
+    return most;
+  };
+  EXPECT_LT(largest(model.transform(PointsView(x.data(), 80, 2), 1e9)), 100);
+  EXPECT_LT(model.embedding(1e9).visit(largest), 100);
+  EXPECT_GT(model.embedding(1e9).visit(largest), 0.5);
+}
+
+TEST(Transform, ADamagedModelIsAnErrorAndNoNumbers) {
+  const auto x = cloud(80, 2);
+  Model model = fitted(x, 2);
+  model.q[17] = 1e-90;
+  EXPECT_EQ(failure_of([&] { model.transform(PointsView(x.data(), 80, 2)); }), Failure::input);
+  model = fitted(x, 2);
+  for (std::size_t i = 0; i < model.n; ++i) model.psi.set(i, 1, 3e38);
+  EXPECT_EQ(failure_of([&] { model.transform(PointsView(x.data(), 80, 2)); }), Failure::input);
+}
+
+// What fp64 holds is not refused because fp32 would not hold it.
+TEST(RowsToTrim, TakeThePrecisionOfTheFit) {
+  auto x = cloud(200, 2);
+  x[2 * 17] = 1e40;
+  ViewSource source(PointsView(x.data(), 200, 2));
+  ProgressWatch watch(nullptr);
+  Options options;
+  options.threads = 1;
+  options.trim = 0.005;
+  EXPECT_EQ(failure_of([&] { rows_to_trim(source, options, watch); }), Failure::input);
+  options.precision = {Precision::fp64};
+  EXPECT_EQ(rows_to_trim(source, options, watch), std::vector<std::size_t>{17});
 }
 
 TEST(KeptPoints, FloatUnlessThatMovesThem) {

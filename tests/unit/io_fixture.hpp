@@ -4,15 +4,18 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <numeric>
 #include <string>
 #include <vector>
 
 #include <flashdiffusion/error.hpp>
+#include <flashdiffusion/model.hpp>
 #include <flashdiffusion/points.hpp>
 
 namespace fd::io_test {
@@ -66,6 +69,16 @@ std::string raw(std::vector<T> values, bool big_endian = false) {
     bytes += big_endian ? std::string(one.rbegin(), one.rend()) : one;
   }
   return bytes;
+}
+
+// As a fit leaves it: sum_i pi_i psi_i^2 = 1.
+inline void normalise(Model& model) {
+  const double total = std::accumulate(model.d.begin(), model.d.end(), 0.0);
+  for (std::size_t j = 0; j < model.modes(); ++j) {
+    double norm = 0;
+    for (std::size_t i = 0; i < model.n; ++i) norm += model.d[i] / total * model.psi(i, j) * model.psi(i, j);
+    for (std::size_t i = 0; i < model.n; ++i) model.psi.set(i, j, model.psi(i, j) / std::sqrt(norm));
+  }
 }
 
 inline std::vector<double> all_of(PointSource& source) {

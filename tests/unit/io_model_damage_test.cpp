@@ -28,6 +28,8 @@ Model small_model() {
   model.points = Table(4, 2, false);
   model.q = {1, 2, 3, 4};
   model.d = {1, 0, 3, 4};  // 0: a row left out of the fit
+  for (std::size_t i = 0; i < 4; ++i)
+    for (std::size_t j = 0; j < 2; ++j) model.psi.set(i, j, i % 2 == j ? -1 : 1);
   model.mean = {0, 0};
   model.sweep.resize(1);
   model.sweep[0].eigenvalues = {0.9, 0.5};
@@ -96,7 +98,14 @@ TEST_F(IoModelDamage, ValuesThatNoFitGives) {
     EXPECT_TRUE(says(with("/q", {4}, {1, bad, 1, 1}), "q holds"));
     EXPECT_TRUE(says(with("/d", {4}, {1, bad, 1, 1}), "d holds"));
   }
-  EXPECT_TRUE(says(with("/q", {4}, {1, 0, 1, 1}), "q holds"));
+  for (const double bad : {0.0, 1e-90, 0.9, 1e90}) EXPECT_TRUE(says(with("/q", {4}, {1, bad, 1, 1}), "q holds"));
+  EXPECT_TRUE(says(with("/d", {4}, {1, 1e300, 1, 1}), "d holds"));
+  for (const double bad : {0.0, 1e-3, 2.0, 1e38, 1e300}) {
+    EXPECT_TRUE(says(with("/psi", {4, 2}, std::vector<double>(8, bad)), "psi of mode 1 is not normalised"));
+    EXPECT_TRUE(says(with("/psi", {4, 2}, {1, 1, 1, 1, 1, 1, 1, bad}), "psi of mode 2 is not normalised"));
+  }
+  EXPECT_TRUE(says(with("/psi", {4, 2}, {1, 1, 1, -1e38, 1, 1, 1, 1}), "psi of mode 2 is too large on a row set aside"));
+  for (const double bad : {nan, -1e-9}) EXPECT_TRUE(says(with("/residuals", {2}, {1e-6, bad}), "residual 2 is"));
   EXPECT_TRUE(says(with("/d", {4}, {0, 0, 0, 0}), "d is zero"));
   EXPECT_TRUE(says(with("/psi", {4, 2}, {0, 0, 0, nan, 0, 0, 0, 0}), "psi holds"));
   EXPECT_TRUE(says(with("/points", {4, 2}, {0, 0, 0, nan, 0, 0, 0, 0}), "points hold"));

@@ -35,6 +35,7 @@ Model sample(bool wide = false) {
     model.q.push_back(1 + 0.1 * static_cast<double>(i));
     model.d.push_back(2 + 0.1 * static_cast<double>(i));
   }
+  normalise(model);
   model.mean = {1e6, -2, 0.5};
   model.points_checksum = 0xfedcba9876543210u;
   Probe probe;

@@ -22,6 +22,7 @@ class IoNames : public TemporaryFolder {
       model.points.set(i, 0, static_cast<double>(i) - 1);
     }
     model.q = model.d = {1, 2, 1};
+    normalise(model);
     model.mean = {0};
     model.provenance = "{}";
     return model;

@@ -62,6 +62,8 @@ TEST_F(IoTextLayout, AMistakeInTheFirstLineIsNoHeader) {
   EXPECT_TRUE(says(refusal("1.5,2x,3.7\n1,2,3\n4,5,6\n"), "line 1, column 2: '2x' is not a number"));
   EXPECT_TRUE(says(refusal("1.5,2x,3.7\n1,2,3\n4,5,6\n"), "`header = yes`"));
   EXPECT_TRUE(says(refusal("O.5,2.5,3.5\n1,2,3\n4,5,6\n"), "line 1, column 1: 'O.5' is not a number"));
+  for (const char* slip : {"O.5", "0.5.1", "-2x"})  // where 1, 2 might label columns
+    EXPECT_TRUE(says(refusal(std::string(slip) + ",1,2\n0.5,1.5,2.5\n4,5,6\n"), "line 1, column 1: '" + std::string(slip) + "'"));
   EXPECT_TRUE(says(refusal("1,x\n3,4\n5,7\n"), "line 1, column 2: 'x' is not a number"));
   EXPECT_TRUE(says(refusal("1.5,2.5,oops\n1,2,3\n"), "line 1, column 3: 'oops' is not a number"));
 }
@@ -115,6 +117,50 @@ TEST_F(IoTextLayout, RowNames) {
   expect("n;x\nK\xf6ln;1,5\nBonn;2\n", {1.5, 2}, {"Köln", "Bonn"}, "Latin-1");
   EXPECT_TRUE(says(refusal("a\nb\nc\n"), "'b' is not a number"));
   EXPECT_TRUE(says(refusal("n,x\n" + std::string(2000, 'a') + ",1\n"), "a row name of 2000 bytes"));
+}
+
+TEST_F(IoTextLayout, ANumberSignInsideACellBelongsToIt) {
+  const Names names = {"PB#AAAC", "PB#AAAG"};
+  expect("cell,a,b\nPB#AAAC,1.5,2\nPB#AAAG,3,4\n", {1.5, 2, 3, 4}, names, "(\"a\", \"b\")");
+  expect("cell,b#1,b #2\nPB#AAAC,1.5,2\nPB#AAAG,3,4\n", {1.5, 2, 3, 4}, names, "(\"b#1\", \"b #2\")");
+  expect("cell #1,a\nPB#AAAC,1.5\nPB#AAAG,3\n", {1.5, 3}, names, "(\"cell #1\") names the rows");
+  expect("PB#AAAC 1.5 2 # one\nPB#AAAG 3 4\n", {1.5, 2, 3, 4}, names, "no header");
+  expect("sample\ta\nno. #1\t1.5\nno. #2\t3\n", {1.5, 3}, {"no. #1", "no. #2"}, "separated by tabs");
+  ReadOptions last;
+  last.names = "3";
+  expect("a,b,cell\n1.5,2,PB#AAAC\n3,4,PB#AAAG\n", {1.5, 2, 3, 4}, names, "column 3 (\"cell\") names the rows", last);
+  EXPECT_TRUE(says(refusal("1,2.5 # first\n3,4\n"), "a line of its own"));
+}
+
+TEST_F(IoTextLayout, ErrorsOfSpreadsheetsAreMissingValues) {
+  ReadOptions drop;
+  drop.missing = Missing::drop_rows;
+  for (const std::string word : {"#N/A", "#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?", "#NULL!", "<NA>"})
+    for (const std::string separator : {",", ";", "\t", " "})
+      for (const bool first : {true, false}) {
+        const std::string broken = first ? word + separator + "5" : "5" + separator + word;
+        const std::string row = "1" + separator + "2.5\n", content = row + broken + "\n" + row;
+        SCOPED_TRACE(content);
+        EXPECT_TRUE(says(refusal(content), "missing values in 1 of 3 rows"));
+        EXPECT_EQ(read(content, drop)->rows(), 2u);
+        EXPECT_EQ(read(broken + "\n" + row + row, drop)->rows(), 2u) << "in the first line";
+      }
+}
+
+TEST_F(IoTextLayout, NumbersUnderANameOfNamesAreSaid) {
+  for (const char* name : {"sample_id", "patient", "cell"}) {
+    const auto source = read(std::string(name) + ",a,b\n1003,1.5,2\n1001,3,4\n1010,7,1\n");
+    EXPECT_EQ(source->dimension(), 3u);
+    ASSERT_EQ(source->notes().size(), 2u) << name;
+    EXPECT_NE(source->notes()[1].find("holds another whole number in every row"), std::string::npos);
+    EXPECT_NE(source->notes()[1].find("`names = 1`"), std::string::npos);
+  }
+  EXPECT_EQ(read("cell,a\n3,1.5\n3,3\n5,1\n")->notes().size(), 1u) << "not distinct";
+  EXPECT_EQ(read("cell,a\n3.5,1.5\n3,3\n5,1\n")->notes().size(), 1u) << "not whole";
+  EXPECT_EQ(read("cell,a\n1,1.5\n2,3\n3,1\n")->notes().size(), 2u) << "counts the rows, which is said once";
+  ReadOptions none;
+  none.names = "none";
+  EXPECT_EQ(read("cell,a\n3,1.5\n4,3\n9,1\n", none)->notes().size(), 1u);
 }
 
 TEST_F(IoTextLayout, ACountOfRowsIsSaid) {

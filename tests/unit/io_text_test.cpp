@@ -47,7 +47,9 @@ TEST_F(IoText, HeadersCommentsQuotes) {
   same(
       "\xef\xbb\xbf"
       "1,2.5\n-3,4e2\n");
-  same("# made by hand\n1,2.5 # first\n  # second\n-3,4e2\n");
+  same("# made by hand\n1,2.5\n  # second, of two\n-3,4e2\n");
+  same("1 2.5 # first, of two\n-3 4e2 # second; last\n", "x.txt");
+  same("x y # names, of columns\n1 2.5\n-3 4e2\n", "x.txt");
   same("1\t2.5\t# first\n-3\t4e2\n", "x.tsv");
   same("\"1\",\"2.5\"\n\"-3\",\" 4e2 \"\n");
   same("+1,+2.5\n-3,+4e+2\n");
