@@ -142,7 +142,8 @@ PassCost measure_pass_cost(Backend& backend, PointSource& sample, Precision prec
 
 FitForecast::FitForecast(std::size_t rows, std::size_t dimension, const Options& options, const PassCosts& costs) {
   const std::size_t modes = options.modes, warm = modes + 1 + carried_beyond(modes);
-  const std::size_t narrow = modes < 4 ? 4 : std::min<std::size_t>(plan_of(rows, options, costs.kept_as_a_rule(rows)).block + 8, (modes + 8) / 8 * 8);
+  const std::size_t narrow =
+      modes < 4 ? 4 : std::min<std::size_t>(plan_of(rows, options, costs.kept_as_a_rule(rows)).block + 8, (modes + 8) / 8 * 8);
   const double digits = std::max(1.0, -std::log10(options.tolerance));
   const auto ladder = fit_rungs(rows, options);
   const bool follows_minimum = options.select == Select::robust || options.select == Select::minimum;

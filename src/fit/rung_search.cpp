@@ -66,7 +66,7 @@ bool RungSearch::admit(std::size_t groups) {
 
 Step RungSearch::fold() {
   constexpr double far = 1 << 19;  // parts far from each other put the scale of all rows far from that of each
-  for (;;) {  // until `decide` has had its most probes
+  for (;;) {                       // until `decide` has had its most probes
     Step step = decide(history_.probes, rules_);
     if (step.kind == Step::Kind::accept && step.boundary == "edge" && step.beta > far * rules_.beta_start &&
         step.beta < rules_.beta_max * (1 - 1e-9)) {

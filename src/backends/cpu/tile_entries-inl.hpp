@@ -284,7 +284,8 @@ void fill_exponents(const Pass<T>& pass, std::size_t p, Form form, ColumnPanel<T
       amx::exponents(columns.x, x.panel(p) + x.dimension / 2 * panel_rows, x.dimension / amx::chunk, tile);
     }
   } else if (form == Form::expanded) {
-    exponents<Form::expanded, false, false, T>(x.panel(p), x.half.data() + p * panel_rows, x.low_panel(p), columns, x.dimension, tile);
+    exponents<Form::expanded, false, false, T>(x.panel(p), x.half.data() + p * panel_rows, x.low_panel(p), columns, x.dimension,
+                                               tile);
   } else {
     auto fill = form == Form::exact ? squared_differences<Form::exact, T> : squared_differences<Form::difference, T>;
     fill(x.panel(p), x.low_panel(p), columns, x.dimension, tile);
