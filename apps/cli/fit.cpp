@@ -119,7 +119,6 @@ int fit_and_write(const Arguments& arguments, const std::vector<std::string>& co
   refuse_standard_output("--report", arguments.report, "the report, beside a model,");
   refuse_standard_output("--coordinates", arguments.coordinates, "what belongs to a model");
   refuse_standard_output("--checkpoint", arguments.checkpoint, "what a fit goes on from");
-  refuse_standard_output("--log", arguments.log, "a log, which --json-progress prints,");
   check_model_name(arguments.output);
   { AtomicFile check(arguments.output); }  // a folder that cannot be written to is found out now, not after the fit
   refuse_overwriting(arguments.output, arguments.points);
@@ -200,6 +199,7 @@ int fit_and_write(const Arguments& arguments, const std::vector<std::string>& co
 // Whatever comes of the fit, log and progress end with it.
 int run(const Arguments& arguments, const std::vector<std::string>& command) {
   if (arguments.json_progress) speak_json();
+  refuse_standard_output("--log", arguments.log, "a log, which --json-progress prints,");
   if (!arguments.log.empty()) check_distinct(arguments, "--log", arguments.log);
   ProgressRecord display(arguments.quiet, arguments.json_progress, arguments.log);
   try {
