@@ -127,9 +127,6 @@ int fit_and_write(const Arguments& arguments, const std::vector<std::string>& co
     check_distinct(arguments, "--coordinates", arguments.coordinates);
     AtomicFile check(arguments.coordinates);
   }
-  if (arguments.report == "-")
-    throw Error(Failure::misuse, "--report -: standard output is where the fit tells what it found",
-                "name a file; report MODEL -o - writes the page to standard output");
   if (!arguments.report.empty()) {
     check_distinct(arguments, "--report", arguments.report);
     AtomicFile check(arguments.report);
