@@ -97,17 +97,36 @@ class KeptState {
       check_distinct(arguments, "--checkpoint", arguments.checkpoint);
       AtomicFile check(path);
     }
-    const bool there = std::filesystem::exists(path);
+    const bool there = exists(path);
     file_ = std::make_unique<CheckpointFile>(path);
     options.checkpoint = file_.get();
     options.checkpoint_from = asked || there ? 0 : long_seconds;
     options.checkpoint_every = arguments.checkpoint_every;
   }
 
-  // What an interrupted fit leaves behind, for a sentence; empty: nothing.
-  std::string left() const { return file_ && std::filesystem::exists(file_->name()) ? file_->name() : std::string(); }
+  Error interrupted() const {
+    if (left().empty()) return {Failure::interrupted, "interrupted"};
+    return {Failure::interrupted, fmt::format("interrupted; {} holds what was found so far", left()),
+            "the same command goes on from there"};
+  }
+
+  // The model is where it belongs.
+  void remove(Observer& observer) {
+    try {
+      if (file_) file_->remove();
+    } catch (const Error& error) {
+      observer.note(fmt::format("{}; it is no longer needed", error.what()));
+    }
+  }
 
  private:
+  // What an interrupted fit leaves behind; empty: nothing.
+  std::string left() const { return file_ && exists(file_->name()) ? file_->name() : std::string(); }
+
+  static bool exists(const std::string& path) {
+    std::error_code unknown;
+    return std::filesystem::exists(path, unknown) || unknown;  // what cannot be looked at is the reader's to refuse
+  }
   std::unique_ptr<CheckpointFile> file_;
 };
 
@@ -147,19 +166,18 @@ int fit_and_write(const Arguments& arguments, const std::vector<std::string>& co
   for (const std::string& note : notes) display.note(note);
   for (const std::string& note : arguments.fit.without_effect()) display.note(note);
   options.observer = &display;
-  const KeptState kept(arguments, options);
+  KeptState kept(arguments, options);
   Model model = [&] {
     try {
       return fit_named(*source, arguments.points, options);
     } catch (const Error& error) {
-      if (error.kind() != Failure::interrupted || kept.left().empty()) throw;
-      throw Error(Failure::interrupted, fmt::format("interrupted; {} holds what was found so far", kept.left()),
-                  "the same command goes on from there");
+      if (error.kind() != Failure::interrupted) throw;
+      throw kept.interrupted();
     }
   }();
   source.reset();
   display.clear();
-  throw_if_interrupted();
+  if (interrupt_requested()) throw kept.interrupted();
   const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   model.provenance = provenance_text(command, options, inputs, notes, wall);
   save_model(model, arguments.output);
@@ -169,6 +187,7 @@ int fit_and_write(const Arguments& arguments, const std::vector<std::string>& co
   } catch (const Error& error) {
     throw Error(error.kind(), fmt::format("{}; the model was written to {}", error.what(), arguments.output), error.hint());
   }
+  kept.remove(display);
 
   if (arguments.json) {
     nlohmann::ordered_json document = summary_json(model);

@@ -2,7 +2,7 @@
 // (CheckpointFile), or whatever a caller derives.
 //
 // A fit given a checkpoint writes to it after probes and solves and, within a long solve, every few minutes, and once more when it is
-// interrupted; it removes it when the model is made. One that holds the state of other points, other options or another version throws
+// interrupted. It stays when the fit is done: whoever has the model removes it, once that is where it belongs. One that holds the state of other points, other options or another version throws
 // Error(misuse) with what differs. Bits of the result are those of a fit that was never interrupted, whatever the number of threads.
 #pragma once
 

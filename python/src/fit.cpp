@@ -27,7 +27,9 @@ void bind_fit(nb::module_& module) {
           Options watched_options = options;
           watched_options.observer = observer;
           watched_options.checkpoint = file ? &*file : nullptr;
-          return fit(view, watched_options);
+          Model model = fit(view, watched_options);
+          if (file) file->remove();
+          return model;
         });
       },
       nb::arg("points").noconvert(), nb::arg("options"), nb::arg("progress") = nb::none(), nb::arg("note") = nb::none(),

@@ -41,7 +41,7 @@ class Archive {
   }
   template <class T>
   void value(std::vector<T>& v) {
-    resize(v, std::is_arithmetic_v<T> ? sizeof(T) : 1);
+    resize(v, std::is_arithmetic_v<T> ? sizeof(T) : sizeof(std::uint64_t));  // others begin with a length
     if constexpr (std::is_arithmetic_v<T>) bytes(v.data(), v.size() * sizeof(T));
     else
       for (T& one : v) value(one);

@@ -47,11 +47,18 @@ class Space {
       if (archive.reading()) backend_.upload(nullptr, host.data(), part);
     }
   }
+  // A panel to be read from what is left of an archive.
+  std::unique_ptr<Panel> archived_panel(const Archive& archive, std::size_t rows, std::size_t columns) {
+    const std::size_t bytes = traits(precision_).wide_panels ? sizeof(double) : sizeof(float);
+    if (rows == 0 || columns > archive.left() / bytes / rows)
+      throw Error(Failure::input, "a block of vectors in it is cut short");
+    return panel(rows, columns);
+  }
   // A whole panel with its shape; null stays null.
   void archive(Archive& archive, std::unique_ptr<Panel>& a) {
     std::size_t rows = a ? a->rows() : 0, columns = a ? a->columns() : 0;
     archive(rows, columns);
-    if (archive.reading()) a = columns > 0 ? panel(rows, columns) : nullptr;
+    if (archive.reading()) a = columns > 0 ? archived_panel(archive, rows, columns) : nullptr;
     if (a) this->archive(archive, Columns(*a));
   }
 

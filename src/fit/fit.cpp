@@ -65,8 +65,8 @@ void announce(const Forecast& forecast, ProgressWatch& watch) {
   watch.note(line);
 }
 
-// `whole`: the points that `source` has rows of.
-Model fit_all_rows(PointSource& source, ChecksummedSource& whole, const Options& wishes) {
+// `whole`: the points that `source` has rows of; `asked`: the options that the fit of these was asked for.
+Model fit_all_rows(PointSource& source, ChecksummedSource& whole, const Options& wishes, const Options& asked) {
   const auto started = std::chrono::steady_clock::now();
   Options options = wishes;
   ProgressWatch watch(options.observer);
@@ -90,8 +90,9 @@ Model fit_all_rows(PointSource& source, ChecksummedSource& whole, const Options&
   potential.components = options.components.value_or(1);
   const bool keeps = options.checkpoint_from <= 0 || (expected && expected->seconds >= options.checkpoint_from);
   Journal journal(keeps ? options.checkpoint : nullptr,
-                  options.checkpoint != nullptr ? fit_identity(options, whole.rows(), whole.dimension(), whole.checksum())
-                                                : Journal::Identity(),
+                  options.checkpoint != nullptr
+                      ? fit_identity(asked, backend->isa(), whole.rows(), whole.dimension(), whole.checksum())
+                      : Journal::Identity(),
                   options.checkpoint_every, [&](const std::string& line) { watch.note(line); });
   FitContext context{*backend, single_process, source, summary, options, potential, watch, journal};
 
@@ -105,6 +106,7 @@ Model fit_all_rows(PointSource& source, ChecksummedSource& whole, const Options&
 
   FinalSolution final = options.beta ? solve_at(context, *options.beta) : search_bandwidth(context);
   const LeftOut dropped = options.drop_localised ? drop_localised(context, options, final) : LeftOut();
+  journal.finish();
   model.beta = final.beta;
   model.sweep = std::move(final.sweep);
   model.beta_exponent = final.exponent.value;
@@ -129,7 +131,6 @@ Model fit_all_rows(PointSource& source, ChecksummedSource& whole, const Options&
     model.points = kept_points(source, summary.mean, model.beta, traits(model.precision).wide_panels);
   if (aside) place_aside(model, source, options);
   if (!options.keep_points) model.points = Table();
-  journal.remove();
   model.seconds = journal.seconds_before() + std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   model.peak_rss_bytes = peak_resident_bytes();
   if (expected) {
@@ -149,7 +150,7 @@ Model fit_or_trim(ChecksummedSource& source, const Options& wishes) {
     watch.note(
         fmt::format("{} modes: {} rows have no more", options.modes, source.rows() - trimmed_rows(options.trim, source.rows())));
   for (const std::string& line : taken_otherwise(options, source.rows())) watch.note(line);
-  if (trimmed_rows(options.trim, source.rows()) == 0) return fit_all_rows(source, source, options);
+  if (trimmed_rows(options.trim, source.rows()) == 0) return fit_all_rows(source, source, options, options);
   watch.stage("trim", source.rows(), 0, 0);
   const std::vector<std::size_t> left_out = rows_to_trim(source, options, watch);
   SomeRows kept(source, other_rows(source.rows(), left_out));
@@ -157,10 +158,13 @@ Model fit_or_trim(ChecksummedSource& source, const Options& wishes) {
   with_points.keep_points = true;
   with_points.trim = 0;
   with_points = checked_options(with_points, kept.rows());
-  Model model = fit_all_rows(kept, source, with_points);
+  const auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count(); };
+  const double before = seconds();
+  Model model = fit_all_rows(kept, source, with_points, options);
+  const double after = seconds();
   place_rows(model, source, left_out, options);
   model.names = source.row_names();
-  model.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+  model.seconds += before + seconds() - after;
   return model;
 }
 

@@ -24,7 +24,8 @@ std::string name(Select select) {
 
 }  // namespace
 
-Journal::Identity fit_identity(const Options& o, std::size_t rows, std::size_t dimension, std::uint64_t points_checksum) {
+Journal::Identity fit_identity(const Options& o, const std::string& isa, std::size_t rows, std::size_t dimension,
+                               std::uint64_t points_checksum) {
   std::string precisions;
   for (const Precision precision : o.precision)
     precisions += (precisions.empty() ? "" : ",") + std::string(traits(precision).name);
@@ -39,6 +40,7 @@ Journal::Identity fit_identity(const Options& o, std::size_t rows, std::size_t d
           {"ladder", o.ladder ? "on" : "off"},
           {"precision", precisions},
           {"backend", o.backend},
+          {"instruction set", isa},
           {"block", fmt::format("{}", o.block)},
           {"basis", fmt::format("{}", o.basis)},
           {"tolerance", fmt::format("{}", o.tolerance)},

@@ -1,8 +1,9 @@
-// What makes two fits the same one: the points, the version and every option that decides bits of the result. The number of threads,
-// memory and who watches do not.
+// What makes two fits the same one: the points, the version, the instruction set and every option that decides bits of the result. The number
+// of threads, memory and who watches do not.
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include <flashdiffusion/options.hpp>
 
@@ -10,6 +11,7 @@
 
 namespace fd {
 
-Journal::Identity fit_identity(const Options& options, std::size_t rows, std::size_t dimension, std::uint64_t points_checksum);
+Journal::Identity fit_identity(const Options& options, const std::string& isa, std::size_t rows, std::size_t dimension,
+                               std::uint64_t points_checksum);
 
 }  // namespace fd

@@ -41,10 +41,15 @@ Journal::Journal(Checkpoint* place, Identity fit, double seconds, std::function<
   try {
     load();
   } catch (const Error& error) {
-    if (error.kind() != Failure::input) throw;
-    throw Error(Failure::input, fmt::format("{}: {}", place_->name(), error.what()),
-                error.hint().empty() ? "the checkpoint is damaged: remove it to begin anew" : error.hint());
+    throw named(error);
   }
+}
+
+// Of what was read from the checkpoint.
+Error Journal::named(const Error& error) const {
+  if (error.kind() != Failure::input || std::string(error.what()).rfind(place_->name(), 0) == 0) return error;
+  return {Failure::input, fmt::format("{}: {}", place_->name(), error.what()),
+          error.hint().empty() ? "the checkpoint is damaged: remove it to begin anew" : error.hint()};
 }
 
 void Journal::load() {
@@ -52,9 +57,11 @@ void Journal::load() {
   if (!bytes) return;
   found_ = std::move(*bytes);
   ArchiveReader reader(found_.data(), found_.size());
-  std::string kind;
+  std::string kind = title;
+  const std::vector<char> expected = archived([&](Archive& archive) { archive(kind); });
+  if (found_.size() < expected.size() || !std::equal(expected.begin(), expected.end(), found_.begin()))
+    throw Error(Failure::input, "it is not a checkpoint that this version has written", "name another file");
   reader(kind);
-  if (kind != title) throw Error(Failure::input, "it is no checkpoint of this version");
   std::vector<std::string> names, values;
   reader(names, values);
   std::vector<std::string> differences;
@@ -103,11 +110,16 @@ void Journal::step(const std::string& name, Rung& rung, const std::function<void
       throw Error(Failure::input,
                   fmt::format("{}: its step {} is {}, and this fit wants {}", place_->name(), played_ + 1, recorded.name, name),
                   "remove it to begin anew");
-    ArchiveReader reader(recorded.result.data(), recorded.result.size());
-    archive_all(reader);
-    rung_ = &rung;
-    if (++played_ < steps_.size()) return;
-    rung.archive_large(rung_state_);
+    try {
+      ArchiveReader reader(recorded.result.data(), recorded.result.size());
+      archive_all(reader);
+      rung_ = &rung;
+      written_ = ++played_;
+      if (played_ < steps_.size()) return;
+      rung.archive_large(rung_state_);
+    } catch (const Error& error) {
+      throw named(error);
+    }
     held_states_.clear();
     if (!solve_found_) found_ = {};
     return;
@@ -116,7 +128,8 @@ void Journal::step(const std::string& name, Rung& rung, const std::function<void
   try {
     make();
   } catch (const Error& error) {
-    if (error.kind() == Failure::interrupted && place_ != nullptr && !solve_kept_ && !solve_found_) save(nullptr);
+    if (solve_found_ && place_ != nullptr) throw named(error);
+    if (error.kind() == Failure::interrupted && place_ != nullptr && !solve_kept_ && !steps_.empty()) save(nullptr);
     throw;
   }
   solve_found_ = false;
@@ -178,12 +191,14 @@ void Journal::save(const std::function<void(Archive&)>* solve) {
     if (note_ && !complained_) note_(fmt::format("the checkpoint was not written: {}; the fit goes on without it", error.what()));
     complained_ = true;
   }
+  written_ = steps_.size();
   last_ = Clock::now();
   cost_ = std::chrono::duration<double>(last_ - started).count();
 }
 
-void Journal::remove() {
-  if (place_ != nullptr) place_->remove();
+// Whoever has the model still has to write it.
+void Journal::finish() {
+  if (place_ != nullptr && written_ < steps_.size() && (seconds_ == 0 || since_last() > 10 * cost_ + 1)) save(nullptr);
 }
 
 }  // namespace fd

@@ -3,7 +3,7 @@
 // result, and is where that one was: it calls the same loop. With the results goes the state of the rung that made the last one, the eigenpairs that
 // somebody still holds, and within a long solve the state of that solve.
 //
-// Kept in a Checkpoint, if there is one: after a step, and within a solve every few minutes, where the cost stays below a fiftieth of the time; and
+// Kept in a Checkpoint, if there is one, which stays until its owner removes it: after a step, and within a solve every few minutes, where the cost stays below a fiftieth of the time; and
 // when the fit is interrupted. A checkpoint that cannot be written is remarked on once, and the fit goes on.
 //
 // Does not know: what steps compute.
@@ -18,6 +18,7 @@
 #include <vector>
 
 #include <flashdiffusion/checkpoint.hpp>
+#include <flashdiffusion/error.hpp>
 
 #include "base/archive.hpp"
 #include "solver/block_lanczos.hpp"
@@ -63,8 +64,10 @@ class Journal final : public SolveKeeper {
   bool due() override;
   void keep(const std::function<void(Archive&)>& state) override;
 
+  void resumed() override { found_ = {}; }  // all of it has been read
+
   double seconds_before() const { return seconds_before_; }  // that earlier, interrupted runs took
-  void remove();                                             // the fit is done
+  void finish();                                             // all steps are made: what was not written of them is
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -81,6 +84,7 @@ class Journal final : public SolveKeeper {
 
   bool playing_back() const { return played_ < steps_.size(); }
   void load();
+  Error named(const Error& error) const;
   void hold_large(Held held);
   void save(const std::function<void(Archive&)>* solve);
   double since_last() const { return std::chrono::duration<double>(Clock::now() - last_).count(); }
@@ -95,6 +99,7 @@ class Journal final : public SolveKeeper {
   std::vector<Held> held_;
   std::function<void(Archive&)> solve_prefix_;
   bool complained_ = false;
+  std::size_t written_ = 0;  // steps
   // of the checkpoint that was found, until it has been played back
   std::vector<char> found_;
   ArchiveReader rung_state_, solve_state_;

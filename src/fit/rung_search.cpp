@@ -163,26 +163,32 @@ RungSearch::Found RungSearch::search_with_rows_aside(const Step& all, double mos
 }
 
 // Whether the rows that are set aside at beta, the isolated ones apart, hold others together. Modes on a few rows are left out of account; nothing is
-// known where some are next to 1 either way.
+// known where one of the slowest is next to 1 either way.
 std::optional<bool> RungSearch::disconnects(double beta) {
-  constexpr std::size_t slow_modes = 3;
+  constexpr std::size_t slowest = 3, slow = 6;
   constexpr double told_from_one = 1e-4, slower = 0.5;
   const std::vector<double> with = rung_.broad_values(beta, isolated_return), without = rung_.broad_values(beta, 0);
   bool known = true;
-  for (std::size_t j = 0; j < std::min({slow_modes, with.size(), without.size()}); ++j) {
-    if (!(1 - with[j] >= told_from_one)) known = false;
-    else if (!(1 - without[j] >= slower * (1 - with[j]))) return true;
+  for (std::size_t j = 0; j < std::min({slow, with.size(), without.size()}); ++j) {
+    if (1 - with[j] >= told_from_one && !(1 - without[j] >= slower * (1 - with[j]))) return true;
+    if (j < slowest && !(1 - with[j] >= told_from_one)) known = false;
   }
   return known ? std::optional(false) : std::nullopt;
 }
 
-// Looked at where the bandwidth was found and, if that does not tell, where it was with all rows.
-RungSearch::Found RungSearch::keep_connected(const Found& found, const Step& all) {
-  const bool usable = found.step.kind == Step::Kind::accept && found.admissible;
-  if (!usable || rung_.treatment().most_return > 0) return found;
-  std::optional<bool> apart = disconnects(found.step.beta);
-  if (!apart && all.kind == Step::Kind::accept && all.beta != found.step.beta) apart = disconnects(all.beta);
-  return apart.value_or(false) ? search_with_rows_aside(all, isolated_return) : found;
+// Parts that are apart at the bandwidth that was found, whatever rows take part, tell nothing there: smaller ones are looked at. Where that tells that
+// rows are needed only the isolated ones are set aside, in a search from where there are many such rows.
+RungSearch::Found RungSearch::keep_connected(const Found& found, bool otherwise) {
+  const auto usable = [](const Found& f) { return f.step.kind == Step::Kind::accept && f.admissible; };
+  if (!usable(found) || rung_.treatment().most_return > 0) return found;
+  constexpr int most_looks = 4;
+  std::optional<bool> apart;
+  double beta = found.step.beta;
+  for (int look = 0; look < most_looks && !apart && beta >= rules_.beta_min; ++look, beta /= 4) apart = disconnects(beta);
+  if (!apart.value_or(false)) return found;
+  Attempt all_aside = put_by(found);
+  const Found connected = search_with_rows_aside(found.step, isolated_return);
+  return usable(connected) || otherwise ? connected : take_up(std::move(all_aside));
 }
 
 // Groups that only a much smaller bandwidth resolves are set aside like other rows. V falls up to its minimum: where it does not at the bandwidth
@@ -252,10 +258,10 @@ RungSearch::Found RungSearch::run() {
   Found found = search();
   if (aside) {
     if (usable(found) && rung_.keep_groups()) found = search_with_rows_aside(found.step, rung_.treatment().most_return);
-    found = keep_connected(found, found.step);
+    found = keep_connected(found, false);
     if (!usable(found)) {  // the groups that are kept may be what no bandwidth resolves
       Attempt kept = put_by(found);
-      found = search_without_dear_groups(kept.found.step);
+      found = keep_connected(search_without_dear_groups(kept.found.step), false);
       if (!usable(found)) return take_up(std::move(kept));
     }
   } else {
@@ -265,11 +271,12 @@ RungSearch::Found RungSearch::run() {
     }
     beta_of_all_ = found.step.beta;
     Attempt all = put_by(found);
-    found = keep_connected(search_with_rows_aside(all.found.step), all.found.step);
+    const bool otherwise = all.found.step.kind == Step::Kind::accept;  // there is an answer with all rows
+    found = keep_connected(search_with_rows_aside(all.found.step), otherwise);
     const auto gained = [&](double much) {
       return usable(found) && (found.step.beta > much * all.found.step.beta || all.found.step.kind == Step::Kind::give_up);
     };
-    if (!gained(worth_it)) found = search_without_dear_groups(all.found.step);
+    if (!gained(worth_it)) found = keep_connected(search_without_dear_groups(all.found.step), otherwise);
     if (!gained(worth_it)) {
       found = take_up(std::move(all));
       if (!found.confirmed) confirm(found);
@@ -279,7 +286,7 @@ RungSearch::Found RungSearch::run() {
   const auto unresolved = [](const Probe& probe) { return probe.outcome == "sparse"; };
   if (std::any_of(history_.probes.begin(), history_.probes.end(), unresolved)) {  // groups that are kept are what ends the search
     Attempt kept = put_by(found);
-    found = search_without_dear_groups(kept.found.step);
+    found = keep_connected(search_without_dear_groups(kept.found.step), true);
     if (!usable(found) || found.step.boundary == "edge" || !(found.step.beta > dear * kept.found.step.beta))
       found = take_up(std::move(kept));
   }

@@ -60,7 +60,7 @@ class RungSearch {
   void start_at(double beta);
   Found search();
   Found search_with_rows_aside(const Step& all, double most_return = 0);
-  Found keep_connected(const Found& found, const Step& all);
+  Found keep_connected(const Found& found, bool otherwise);
   std::optional<bool> disconnects(double beta);
   Found search_without_dear_groups(const Step& kept);
   Found search_keeping_groups();

@@ -208,7 +208,7 @@ void RungSolver::archive_modes(Archive& archive, Modes& modes) {
   for (std::shared_ptr<Panel>* panel : {&modes.psi, &modes.weight}) {
     std::size_t columns = *panel ? (*panel)->columns() : 0;
     archive(columns);
-    if (archive.reading()) *panel = columns > 0 ? space_.panel(size(), columns) : nullptr;
+    if (archive.reading()) *panel = columns > 0 ? space_.archived_panel(archive, size(), columns) : nullptr;
     if (*panel) space_.archive(archive, Columns(**panel));
   }
 }

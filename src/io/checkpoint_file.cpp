@@ -21,7 +21,7 @@ namespace {
 // What a run that was killed while it wrote has left beside the file (AtomicFile): one fit at a time has a checkpoint.
 void remove_leftovers(const std::string& path) {
   const std::filesystem::path whole(path);
-  const std::string prefix = "." + whole.filename().string() + ".", suffix = ".tmp";
+  const std::string prefix = "." + whole.filename().string().substr(0, 200) + ".", suffix = ".tmp";
   std::error_code unknown;
   for (const auto& entry : std::filesystem::directory_iterator(whole.has_parent_path() ? whole.parent_path() : ".", unknown)) {
     const std::string name = entry.path().filename().string();
@@ -34,7 +34,9 @@ void remove_leftovers(const std::string& path) {
 }  // namespace
 
 std::optional<std::vector<char>> CheckpointFile::load() {
-  remove_leftovers(path_);
+  std::error_code unknown;
+  const std::filesystem::path whole = std::filesystem::weakly_canonical(path_, unknown);
+  remove_leftovers(unknown ? path_ : whole.string());
   struct stat found = {};
   if (::stat(path_.c_str(), &found) != 0 && errno == ENOENT) return {};
   if (examine_seal(path_) != Seal::whole)
@@ -68,8 +70,11 @@ void CheckpointFile::save(const std::function<void(const Put&)>& write) {
   file.commit();
 }
 
+// A link stays: what it leads to is the checkpoint.
 void CheckpointFile::remove() {
-  if (::unlink(path_.c_str()) != 0 && errno != ENOENT) throw system_error("remove", path_, errno);
+  std::error_code unknown;
+  const std::filesystem::path whole = std::filesystem::canonical(path_, unknown);
+  if (::unlink((unknown ? path_ : whole.string()).c_str()) != 0 && errno != ENOENT) throw system_error("remove", path_, errno);
 }
 
 }  // namespace fd

@@ -55,6 +55,7 @@ class Iteration {
   void resume(Archive& state) {
     archive(state);
     basis_.archive_vectors(state);
+    if (options_.keeper != nullptr) options_.keeper->resumed();
   }
 
   SolverOutcome run() {

@@ -33,6 +33,7 @@ class SolveKeeper {
   virtual ~SolveKeeper() = default;
   virtual bool due() = 0;  // asked once a pass
   virtual void keep(const std::function<void(Archive&)>& state) = 0;
+  virtual void resumed() {}  // a state that was kept has been read
 };
 
 struct SolverOptions {

@@ -15,11 +15,12 @@ from conftest import PROGRAM, torus
 KILL_AND_RESUME = pathlib.Path(__file__).parents[1] / "crash" / "kill_and_resume.py"
 
 
-def interrupted(program, *arguments, after=0.6, how=signal.SIGTERM):
-    """A fit with a checkpoint, stopped on the way."""
+def interrupted(program, *arguments, how=signal.SIGTERM):
+    """A fit with a checkpoint, stopped once there is something to keep."""
     process = subprocess.Popen([PROGRAM, *map(str, arguments)], cwd=program.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(after)
-    assert process.poll() is None, "the fit was over before it was stopped"
+    while not (program.folder / "state").exists():
+        assert process.poll() is None, "the fit was over before it was stopped"
+        time.sleep(0.05)
     process.send_signal(how)
     _, said = process.communicate(timeout=30)
     return process.returncode, said
@@ -34,7 +35,7 @@ def test_killed_at_random_moments_and_gone_on_with():
 def test_a_signal_leaves_a_state_and_the_same_command_goes_on(program, how):
     np.save(program.folder / "x.npy", np.random.default_rng(0).normal(size=(40000, 20)).astype(np.float32))
     fit = ["fit", "x.npy", "--beta", 0.02, "-k", 4, "-o", "m.h5", "--checkpoint", "state", "--max-passes"]
-    status, said = interrupted(program, *fit, 90, "--tolerance", 1e-7, how=how)
+    status, said = interrupted(program, *fit, 90, "--tolerance", 1e-7, "--checkpoint-every", 0, how=how)
     assert status == 130 and "state holds what was found so far" in said and "same command" in said
     names = [name for name, _ in program.files()]
     assert names == ["state", "x.npy"]
@@ -61,13 +62,41 @@ def test_nothing_is_kept_of_a_short_fit(program):
     assert [name for name, _ in program.files()] == ["m.h5", "x.npy"]
 
 
-def test_a_full_disk_is_remarked_on_and_the_fit_goes_on(program):
-    small = program.folder / "small"
-    small.mkdir()
+def test_a_link_stays_and_a_model_is_no_checkpoint(program):
+    np.save(program.folder / "x.npy", torus(300))
+    (program.folder / "far").mkdir()
+    (program.folder / "link").symlink_to("far/state")
+    fit = ["fit", "x.npy", "-k", 3, "-o", "m.h5", "--checkpoint-every", 0, "--checkpoint"]
+    program(*fit, "link")
+    assert (program.folder / "link").is_symlink() and not (program.folder / "far" / "state").exists()
+    program("fit", "x.npy", "-k", 3, "-o", "other.h5")
+    program.refused(*fit, "other.h5", words=["other.h5", "not a checkpoint", "name another"])
+
+
+def small_disk(folder, size):
     mount = shutil.which("mount")
-    if os.geteuid() != 0 or mount is None or subprocess.run([mount, "-t", "tmpfs", "-o", "size=16k", "tmpfs", small],
+    folder.mkdir()
+    if os.geteuid() != 0 or mount is None or subprocess.run([mount, "-t", "tmpfs", "-o", f"size={size}", "tmpfs", folder],
                                                             capture_output=True).returncode != 0:
         pytest.skip("a full disk is made with a small tmpfs, which this user may not mount")
+
+
+def test_a_model_that_cannot_be_written_leaves_the_checkpoint(program):
+    small_disk(program.folder / "small", "64k")
+    try:
+        np.save(program.folder / "x.npy", torus(3000))
+        fit = ["fit", "x.npy", "-k", 3, "--checkpoint", "state", "--checkpoint-every", 0]
+        program(*fit, "-o", "small/m.h5", status=3)
+        assert (program.folder / "state").exists()
+        result = program(*fit, "-o", "m.h5")
+        assert "going on from state" in result.stderr and not (program.folder / "state").exists()
+    finally:
+        subprocess.run(["umount", program.folder / "small"], check=True)
+
+
+def test_a_full_disk_is_remarked_on_and_the_fit_goes_on(program):
+    small = program.folder / "small"
+    small_disk(small, "16k")
     try:
         np.save(program.folder / "x.npy", torus(2000))
         result = program("fit", "x.npy", "-k", 3, "-o", "m.h5", "--checkpoint", "small/state", "--checkpoint-every", 0)

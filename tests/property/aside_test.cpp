@@ -215,6 +215,25 @@ TEST(Aside, RowsThatHoldOthersTogetherStay) {
   }
 }
 
+TEST(Aside, StrayRowsBesideWellsGoAndBarriersStay) {
+  Dataset data = wells(3000, 5.0);
+  constexpr std::size_t strays = 8;
+  const Random place(18, 0);
+  for (std::size_t i = 0; i < strays; ++i) {  // outside of the wells, each far from the others
+    const double angle = 0.785 * static_cast<double>(i) + 0.1 * place.uniform(i);
+    data.x.insert(data.x.end(), {5 * std::cos(angle), 5 * std::sin(angle)});
+  }
+  data.rows += strays;
+  const Model model = fitted(data, 12);
+  EXPECT_TRUE(model.converged) << model.outcome;
+  EXPECT_GT(model.beta, 2) << model.outcome;
+  std::size_t gone = 0;
+  for (const std::size_t row : model.aside) gone += row >= data.rows - strays ? 1 : 0;
+  EXPECT_EQ(gone, strays) << model.outcome;
+  EXPECT_LE(model.aside.size(), strays + 3) << model.outcome;
+  EXPECT_LT(model.eigenvalues[0], 1 - 1e-5) << "the wells hang together";
+}
+
 TEST(Aside, AGroupThatNoUsefulBandwidthResolvesIsPlacedByExtension) {
   const std::size_t rows = 3000, group = 40;
   const Model model = fitted(sheet_with_group(rows, group, 0.7), 8);

@@ -116,7 +116,13 @@ TEST_P(Resumed, IsTheFitThatWasLeftAlone) {
     }
     const Model model = fitted(problem, &checkpoint, nullptr, every, 2);
     EXPECT_TRUE(ModelBytes(model) == alone) << "stopped at call " << 1 + counts.calls * i / 13 << " of " << counts.calls;
-    EXPECT_FALSE(checkpoint.kept) << "removed when the model is there";
+    // what was left stays until the model is written, and leads to the same one again
+    if (every == 0) {
+      EXPECT_TRUE(checkpoint.kept);
+      StopsAt second(never);
+      EXPECT_TRUE(ModelBytes(fitted(problem, &checkpoint, &second, every)) == alone);
+      EXPECT_LT(second.calls, counts.calls / 2);
+    }
   }
   EXPECT_GE(resumed, 8u);
 }
@@ -150,7 +156,9 @@ TEST(Resume, OtherFitsAreRefusedByWhatDiffers) {
     }
     return "";
   };
-  Case modes = problem, points = problem, seed = problem;
+  Case modes = problem, points = problem, seed = problem, trim = problem;
+  trim.options.trim = 0.05;
+  EXPECT_NE(refusal(trim).find("trim auto there, 0.05 here"), std::string::npos) << refusal(trim);
   modes.options.modes = 7;
   points.data.x[5] += 1e-3;
   seed.options.seed = 9;
@@ -158,6 +166,22 @@ TEST(Resume, OtherFitsAreRefusedByWhatDiffers) {
   EXPECT_NE(refusal(points).find("checksum"), std::string::npos) << refusal(points);
   EXPECT_NE(refusal(seed).find("seed 42 there, 9 here"), std::string::npos) << refusal(seed);
   EXPECT_TRUE(checkpoint.kept);
+}
+
+TEST(Resume, AnotherShareToTrimIsAnotherFit) {
+  Case problem = cases()[4];
+  MemoryCheckpoint checkpoint;
+  StopsAt stops(60);
+  EXPECT_THROW(fitted(problem, &checkpoint, &stops, 0), Error);
+  ASSERT_TRUE(checkpoint.kept);
+  problem.options.trim = 0.0201;
+  try {
+    fitted(problem, &checkpoint, nullptr, 0);
+    ADD_FAILURE() << "taken";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), Failure::misuse);
+    EXPECT_NE(std::string(error.what()).find("trim 0.02 there, 0.0201 here"), std::string::npos) << error.what();
+  }
 }
 
 TEST(Resume, EveryCutOfACheckpointIsRefused) {
