@@ -237,6 +237,16 @@ void RungSearch::return_resolved_rows(const Found& found) {
   most_return_ = 0;
 }
 
+// Nearly everybody is a neighbour of everybody at the bandwidth of an attempt.
+bool RungSearch::next_to_flat(const Attempt& attempt) const {
+  constexpr double everybody = 0.9;
+  const Probe* nearest = nullptr;
+  const auto from = [&](const Probe& probe) { return std::abs(std::log(probe.beta / attempt.found.step.beta)); };
+  for (const Probe& probe : attempt.history.probes)
+    if (nearest == nullptr || from(probe) < from(*nearest)) nearest = &probe;
+  return nearest != nullptr && nearest->n_eff > everybody * static_cast<double>(rung_.size());
+}
+
 RungSearch::Attempt RungSearch::put_by(const Found& found) {
   return {found, history_, rules_, std::exchange(solution_, {}), rung_.treatment(), sweep_.size()};
 }
@@ -271,7 +281,7 @@ RungSearch::Found RungSearch::run() {
     }
     beta_of_all_ = found.step.beta;
     Attempt all = put_by(found);
-    const bool otherwise = all.found.step.kind == Step::Kind::accept;  // there is an answer with all rows
+    const bool otherwise = all.found.step.kind == Step::Kind::accept && !next_to_flat(all);  // there is an answer with all rows
     found = keep_connected(search_with_rows_aside(all.found.step), otherwise);
     const auto gained = [&](double much) {
       return usable(found) && (found.step.beta > much * all.found.step.beta || all.found.step.kind == Step::Kind::give_up);

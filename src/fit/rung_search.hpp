@@ -83,6 +83,7 @@ class RungSearch {
     std::size_t sweep_end;
   };
   Attempt put_by(const Found& found);
+  bool next_to_flat(const Attempt& attempt) const;
   Found take_up(Attempt attempt);
 
   FitContext& context_;
