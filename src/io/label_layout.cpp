@@ -24,10 +24,6 @@ enum class First { header, label, either };
 
 bool is_number(const std::string& cell) { return NumberReader(false)(cell).has_value(); }
 
-bool starts_like_a_word(std::string_view cell) {
-  return std::isalpha(static_cast<unsigned char>(cell[0])) != 0 || cell[0] == '_' || (cell[0] & 0x80) != 0;
-}
-
 // "Cluster", "cell_type", "leiden 2" are not what a row is called.
 bool usual_heading(std::string_view cell) {
   std::string word;
@@ -55,13 +51,17 @@ First judge_column(const std::vector<LabelLine>& lines, std::size_t column) {
   if (missing_word(first)) return First::either;
   if (numeric && any_number) {
     if (is_number(first)) return First::label;
-    return starts_like_a_word(first) && !meant_as_number(first) ? First::header : First::either;
+    return meant_as_number(first) ? First::either : First::header;
   }
   if (counts.count(first) > 0) return First::label;
   if (usual_heading(first)) return First::header;
-  const bool others_recur = !counts.empty() && lines.size() >= enough_to_see_a_rule &&
-                            std::all_of(counts.begin(), counts.end(), [](const auto& entry) { return entry.second > 1; });
-  return others_recur ? First::header : First::either;
+  // labels recur, most of them at least
+  std::size_t recurring = 0, all = 0;
+  for (const auto& [word, count] : counts) {
+    all += count;
+    if (count > 1) recurring += count;
+  }
+  return all > 0 && lines.size() >= enough_to_see_a_rule && 10 * recurring >= 9 * all ? First::header : First::either;
 }
 
 // A header has a heading for every column; a line of labels may hold a word that occurs nowhere else.
@@ -101,7 +101,7 @@ std::string quoted_some(const std::vector<std::string>& words) {
 }
 
 [[noreturn]] void refuse_names(const std::string& path, const std::string& what) {
-  throw Error(Failure::input, fmt::format("{}: the first column names most rows of the model, but {}", path, what),
+  throw Error(Failure::input, fmt::format("{}: the first column names rows of the model, but {}", path, what),
               "give every row one line with its name; or leave the column of names out, with the lines in the model's order");
 }
 
@@ -155,7 +155,7 @@ LabelLayout lay_out_labels(const std::vector<LabelLine>& lines, std::size_t rows
   const auto say_header = [&] {
     layout.remarks.push_back(fmt::format("line 1 is taken for a header: {}", quoted_some(lines[0])));
   };
-  if (2 * found > rows) {
+  if (10 * found >= rows) {  // by all names, or refused by those that do not fit
     layout.header = row_of.count(lines[0][0]) == 0 && first != First::label;
     if (layout.header) say_header();
     place_by_names(lines, names, row_of, path, layout);
@@ -165,6 +165,8 @@ LabelLayout lay_out_labels(const std::vector<LabelLine>& lines, std::size_t rows
   if (lines.size() != rows + (layout.header ? 1 : 0) || (first == First::header && !layout.header))
     refuse_count(lines, first, rows, path, noun);
   if (layout.header) say_header();
+  else if (first == First::either && rows >= enough_to_see_a_rule)
+    layout.remarks.push_back(fmt::format("line 1 is taken for a {}, not for a header: {}", noun, quoted_some(lines[0])));
   if (names_possible && found < rows && !is_number(lines.back()[0]))
     layout.remarks.emplace_back("the first column does not hold the names of the model's rows; lines are taken in order");
   for (std::size_t row = 0; row < rows; ++row) layout.lines.push_back(row + (layout.header ? 1 : 0));

@@ -46,7 +46,8 @@ TEST_F(LabelsTest, NamesPlaceTheLines) {
   const auto labels = read("cell,kind\nr3,c\nr1,a\nr2,b\n", 3, names);
   ASSERT_EQ(labels.size(), 1u);
   EXPECT_EQ(labels[0].words, (Words{"a", "b", "c"}));
-  EXPECT_EQ(read("cell,kind\nx,c\ny,a\nr2,b\n", 3, names).size(), 2u);                           // other names: in order
+  EXPECT_EQ(read("cell,kind\nx,c\ny,a\nz,b\n", 3, names).size(), 2u);                            // other names: in order
+  EXPECT_THROW(read("cell,kind\nx,c\ny,a\nr2,b\n", 3, names), Error);                            // some of them: neither
   EXPECT_EQ(read("r4,d\nr3,c\nr1,a\nr5,e\nr2,b\n", 3, names)[0].words, (Words{"a", "b", "c"}));  // more lines than rows
   EXPECT_EQ(read("r3\nr1\nr2\n", 3, names)[0].words, (Words{"r3", "r1", "r2"}));
 }
@@ -91,6 +92,11 @@ TEST_F(LabelsTest, AHeaderIsKnownByItsContent) {
   }
   EXPECT_NE(refusal([&] { read_targets({put("t.csv", "score\n" + numbers)}, 10, {}); }).find("9 targets for 10 rows"),
             std::string::npos);
+  // a word that occurs once, and headings that do not begin with a letter
+  std::string rare = words;
+  for (int i = 0; i < 10; ++i) rare += "even\n";
+  for (const std::string& text : {"parity\n" + rare + "neither\n", "%mito\n" + numbers + numbers + "7.5\n1.5\n"})
+    EXPECT_NE(refusal([&] { read(text, 21); }).find("20 labels for 21 rows"), std::string::npos) << text;
   // labels without a header and one too many
   for (const std::string& text : {numbers, words})
     EXPECT_NE(refusal([&] { read(text, 8); }).find("9 labels for 8 rows"), std::string::npos);
