@@ -38,7 +38,7 @@ std::string assemble(Model& model, Solution& solution, Backend& backend, const P
   model.residuals = solution.spectrum.residuals;
   model.perron_residual = solution.perron_residual;
   std::vector<double> v(points.rows() * k);
-  backend.download(&points, {*solution.spectrum.vectors, 0, k}, v.data());
+  backend.download({*solution.spectrum.vectors, 0, k}, v.data());
   std::string localised = describe_localised(v, solution.support, points.rows());
   model.psi = right_eigenvectors(v, solution.d, k, traits(model.precision).wide_panels);
   model.q = std::move(solution.q);
@@ -84,7 +84,6 @@ Model fit_all_rows(PointSource& source, ChecksummedSource& whole, const Options&
     announce(forecast.total(), watch);
     expected = forecast.total();
   }
-  Comm single_process;
   PotentialRules potential;
   potential.modes = options.modes;
   potential.components = options.components.value_or(1);
@@ -94,7 +93,7 @@ Model fit_all_rows(PointSource& source, ChecksummedSource& whole, const Options&
                       ? fit_identity(asked, backend->isa(), whole.rows(), whole.dimension(), whole.checksum())
                       : Journal::Identity(),
                   options.checkpoint_every, [&](const std::string& line) { watch.note(line); });
-  FitContext context{*backend, single_process, source, summary, options, potential, watch, journal};
+  FitContext context{*backend, source, summary, options, potential, watch, journal};
 
   Model model;
   model.alpha = options.alpha;

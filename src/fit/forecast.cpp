@@ -120,7 +120,7 @@ PassCost measure_pass_cost(Backend& backend, PointSource& sample, Precision prec
   const std::size_t n = points->rows();
   const double pairs = 0.5 * static_cast<double>(n) * static_cast<double>(n);
   const auto time = [&](std::size_t columns) {
-    auto in = backend.panel(n, columns, precision), out = backend.panel(n, columns, precision);
+    auto in = backend.panel(points->layout(), columns, precision), out = backend.panel(points->layout(), columns, precision);
     backend.randomize(*in, 1, 0);
     double fastest = std::numeric_limits<double>::infinity(), spent = 0;
     for (int repeat = 0; repeat < 5 || (spent < 0.02 && repeat < 50); ++repeat) {
