@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 
 #include <flashdiffusion/precision.hpp>
 
@@ -31,7 +32,8 @@ inline double shift(std::size_t column) { return largest_shift * (2 * Random(0x5
 struct Bounds {
   double square = 0;  // of |x|, largest
   std::size_t dimension = 0;
-  bool copies = false;
+  bool copies = false;      // some rows are the same
+  std::uint64_t table = 0;  // that the rows are part of (Whole); 0: they are all there are
 };
 
 enum class Form { fused, direct };
@@ -43,8 +45,10 @@ inline Form form_for(Precision precision, double beta, const Bounds& x, const Bo
   return norm * norm <= largest_fused_square ? Form::fused : Form::direct;
 }
 
-inline bool low_parts_count(const Bounds& x, bool other_points) {
-  return x.copies || other_points || x.dimension > columns_without_low_low;
+// Rows of different tables may be equal.
+inline bool low_parts_count(const Bounds& x, const Bounds& z, bool symmetric) {
+  const bool one_table = symmetric || (x.table != 0 && x.table == z.table);
+  return x.copies || z.copies || !one_table || x.dimension > columns_without_low_low;
 }
 
 }  // namespace fd::cuda

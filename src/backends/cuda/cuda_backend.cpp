@@ -52,10 +52,8 @@ class CudaBackend final : public Backend {
     product.mass = product.two_sided = product.accumulate = true, product.share = share;
     passes_.run(product);
   }
-  void archive(Archive& archive, std::unique_ptr<Points>& points) override {
-    if (archive.reading()) points = std::make_unique<CudaPoints>(device_, archive, blocks_.staging());
-    else as_cuda(*points).write(archive, blocks_.staging());
-  }
+  void send_points(const Points& points, Archive& to) override { as_cuda(points).write(to, blocks_.staging()); }
+  std::unique_ptr<Points> visitor(Archive& from) override { return std::make_unique<CudaPoints>(device_, from, blocks_.staging()); }
 
   Eigen::MatrixXd gram(Columns a, Columns b) override { return blocks_.gram(a, b); }
   void combine(Columns a, const Eigen::MatrixXd& s, Columns y, bool accumulate) override { blocks_.combine(a, s, y, accumulate); }

@@ -64,6 +64,7 @@ CudaPoints::CudaPoints(SharedDevice device, PointSource& source, Precision preci
   if (whole) {
     bounds_.square = whole->largest_square;
     bounds_.copies = whole->copies;
+    bounds_.table = whole->table;
   } else {
     std::sort(hashes.begin(), hashes.end());
     bounds_.copies = std::adjacent_find(hashes.begin(), hashes.end()) != hashes.end();
@@ -72,7 +73,7 @@ CudaPoints::CudaPoints(SharedDevice device, PointSource& source, Precision preci
 
 CudaPoints::CudaPoints(SharedDevice device, Archive& archive, HostBuffer& staging) : device_(std::move(device)) {
   std::size_t all = 0, first_row = 0, here = 0;
-  archive(all, first_row, here, bounds_.dimension, bounds_.square, bounds_.copies, precision_);
+  archive(all, first_row, here, bounds_.dimension, bounds_.square, bounds_.copies, bounds_.table, precision_);
   if (first_row > all || here > all - first_row || (bounds_.dimension > 0 && here > archive.left() / sizeof(double) / bounds_.dimension))
     throw Error(Failure::input, "points in it are cut short");
   layout_ = std::make_shared<const Layout>(all, first_row, here);
@@ -91,7 +92,7 @@ void CudaPoints::write(Archive& archive, HostBuffer& staging) const {
   std::size_t all = layout_->rows(), first_row = layout_->first(), here = rows();
   Bounds bounds = bounds_;
   Precision precision = precision_;
-  archive(all, first_row, here, bounds.dimension, bounds.square, bounds.copies, precision);
+  archive(all, first_row, here, bounds.dimension, bounds.square, bounds.copies, bounds.table, precision);
   const std::size_t some = staged_rows(here, dimension());
   double* const host = staging.at_least(*device_, std::max<std::size_t>(1, some * dimension()));
   device_->use();
