@@ -47,11 +47,12 @@ __device__ __forceinline__ void fetch(Stored (&to)[Depth][Tile + 1], const Store
   }
 }
 
+// Of 64 rows; columns past the last are zero.
 template <class T>
 __device__ __forceinline__ void fetch_weights(T (&to)[Tile][MostWidth], const void* weights, int first, int count, int width) {
-  for (int e = threadIdx.x; e < Tile * width; e += Threads) {
-    const int row = e / width, c = e % width;
-    to[row][c] = first + row < count ? static_cast<const T*>(weights)[(size_t)(first + row) * width + c] : T{0};
+  for (int e = threadIdx.x; e < Tile * MostWidth; e += Threads) {
+    const int row = e / MostWidth, c = e % MostWidth;
+    to[row][c] = first + row < count && c < width ? static_cast<const T*>(weights)[(size_t)(first + row) * width + c] : T{0};
   }
 }
 
