@@ -102,7 +102,7 @@ Stream& Machine::stream_of(Context& c, Stream* s) {
     if (!c.legacy) c.legacy.reset(new_stream(c, true));
     return *c.legacy;
   }
-  if (!c.streams.count(s)) throw Fault(Error::invalid_handle, "a stream that is none of the current context's");
+  if (!streams_.count(s)) throw Fault(Error::invalid_handle, "a stream that does not exist");
   return *s;
 }
 

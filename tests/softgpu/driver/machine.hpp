@@ -97,8 +97,7 @@ class Machine {
   Clock host;
 
   Stream* new_stream(Context& c, bool blocking);
-  Stream& stream_of(Context& c, Stream* s);  // 0 is the legacy stream; throws for one that is not the context's
-  void check(Context& c, const Event* e) const;
+  Stream& stream_of(Context& c, Stream* s);  // of any context; 0 is the legacy stream of this one
 
   // Queues work; `name` for messages. Copies to and from host memory go through the two below.
   void push(Lock& lock, Stream& s, const std::string& name, u32 devices, bool kernel, std::function<void(const Step&)> run);

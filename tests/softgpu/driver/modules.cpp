@@ -201,7 +201,8 @@ FD_EXPORT Result cuLaunchKernel(FunctionHandle* f, unsigned gx, unsigned gy, uns
                                 unsigned shared, Stream* s, void** parameters, void** extra) {
   return api("cuLaunchKernel", Needs::context, [=](Machine& m, Lock& lock) {
     if (!f || extra) return Error::invalid_value;
-    if (f->module->context != current) return Error::invalid_handle;
+    if (f->module->context != current || m.stream_of(*current, s).context != current)
+      throw Fault(Error::invalid_handle, "the kernel or the stream belongs to another context");
     const u32 grid[3] = {gx, gy, gz}, threads[3] = {bx, by, bz};
     if (const std::string wrong = launch_error(m, *f, grid, threads, shared); !wrong.empty()) {
       report("cuLaunchKernel: " + wrong + "; kernel " + f->kernel->name);

@@ -75,7 +75,9 @@ FD_EXPORT Result cuEventDestroy_v2(Event* e) {
 FD_ALIAS(Result, cuEventDestroy, cuEventDestroy_v2, Event*);
 FD_EXPORT Result cuEventRecord(Event* e, Stream* s) {
   return api("cuEventRecord", Needs::context, [=](Machine& m, Lock& lock) {
-    m.record(lock, known(m, e), m.stream_of(*current, s));
+    Stream& stream = m.stream_of(*current, s);
+    if (known(m, e).context != stream.context) throw Fault(Error::invalid_handle, "event and stream belong to different contexts");
+    m.record(lock, *e, stream);
     return Error::none;
   });
 }

@@ -186,10 +186,11 @@ void Memory::copy(u64 to, u64 from, u64 bytes, const Step& step) {
     Access me = step.access();
     for (u64 w = begin / 4; w < (begin + bytes + 3) / 4; ++w) {
       const u8 known = ha.valid(a.states[w]);
-      me.bytes = static_cast<u8>(bytes_of_word(w, begin, begin + bytes) & known);
-      if (const History::Outcome o = ha.next(a.states[w], me, Kind::read, step); o.verdict == History::Verdict::race)
-        throw Fault(Error::launch_failed, describe_race(o.other, o.other_wrote, step));
-      else if (me.bytes) a.states[w] = o.state;
+      me.bytes = bytes_of_word(w, begin, begin + bytes);
+      const u32 asked = known == 15 ? a.states[w] : ha.with_valid(a.states[w], 15);
+      const History::Outcome o = ha.next(asked, me, Kind::read, step);
+      if (o.verdict == History::Verdict::race) throw Fault(Error::launch_failed, describe_race(o.other, o.other_wrote, step));
+      a.states[w] = known == 15 ? o.state : ha.with_valid(o.state, known);
       if (known != 15)
         for (int k = 0; k < 4; ++k)
           if (4 * w + k >= begin && 4 * w + k < begin + bytes && !(known >> k & 1)) valid[4 * w + k - begin] = 0;
