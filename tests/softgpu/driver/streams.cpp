@@ -76,7 +76,8 @@ FD_ALIAS(Result, cuEventDestroy, cuEventDestroy_v2, Event*);
 FD_EXPORT Result cuEventRecord(Event* e, Stream* s) {
   return api("cuEventRecord", Needs::context, [=](Machine& m, Lock& lock) {
     Stream& stream = m.stream_of(*current, s);
-    if (known(m, e).context != stream.context) throw Fault(Error::invalid_handle, "event and stream belong to different contexts");
+    if (known(m, e).context != stream.context)
+      throw Fault(Error::invalid_handle, "event and stream belong to different contexts");
     m.record(lock, *e, stream);
     return Error::none;
   });

@@ -56,6 +56,7 @@ void Ledger::clear() {
 
 void Ledger::write_counters(const std::string& path) const {
   const std::lock_guard lock(mutex());
+  if (entries_.empty()) return;
   std::ofstream out(path);
   out << "[";
   const char* comma = "\n";

@@ -83,13 +83,13 @@ void atomic(Warp& w, const Instruction& i, u32 m) {
   const T *v = w.from<T>(i.s[1]), *other = i.sources > 2 ? w.from<T>(i.s[2]) : v;
   for (u32 k = m; k; k &= k - 1) {
     const int l = std::countr_zero(k);
-    if (space == Space::global) b.order(w, a[l], Kind::update, i.mode & acquires, i.mode & releases);
     u8* p = at(w, space, a[l], sizeof(T), l, Kind::update);
     T old;
     std::memcpy(&old, p, sizeof(T));
     const T result = F::of(old, v[l], other[l]);
     if (i.results) w.to<T>(i.d[0])[l] = old;
     std::memcpy(p, &result, sizeof(T));
+    if (space == Space::global) b.order(w, a[l], Kind::update, i.mode & acquires, i.mode & releases);
   }
 }
 

@@ -50,9 +50,9 @@ void store(Warp& w, const Instruction& i, u32 m) {
     const int l = std::countr_zero(k);
     u8 value[64];
     for (int c = 0; c < i.count; ++c) std::memcpy(value + c * i.size, w.from<u8>(i.s[1 + c]) + l * i.s[1 + c].width, i.size);
-    if (i.mode & strong && space == Space::global) b.order(w, a[l], kind, false, i.mode & releases);
     u8* p = at(w, space, a[l], bytes, l, kind, value);
     std::memcpy(p, value, bytes);
+    if (i.mode & strong && space == Space::global) b.order(w, a[l], kind, false, i.mode & releases);
   }
 }
 
