@@ -12,10 +12,9 @@ inline int block_rows(std::size_t rows) { return rows < 8192 ? 128 : rows < 3276
 
 // Columns that one launch of the fused kernel takes of so many that are left. Products of one side alone need fp32's range of entries: cores, not tensor cores.
 inline int fused_group(std::size_t left, bool two_sided) {
-  if (left > 4 && two_sided) return left > 16 ? 32 : left > 8 ? 16 : 8;
+  if (left > 4 && two_sided) return left > 8 ? 16 : 8;
   return left > 2 ? 4 : left > 1 ? 2 : 1;
 }
-constexpr std::size_t direct_group = 8;
 
 // A launch lasts some hundredths of a second at most: multiplications, roughly, and bytes of partial sums.
 constexpr double fused_work = 0x1p39, direct_work = 0x1p35, direct_work_double = 0x1p33;

@@ -18,7 +18,7 @@ constexpr int panel_rows = 128;   // points are padded to a multiple of it
 constexpr int tile_columns = 32;  // of the fused kernel
 constexpr int step_columns = 16;  // coordinates that one tensor-core instruction takes
 constexpr int direct_tile = 64;   // rows and columns of a tile of the direct kernel
-constexpr int most_columns = 32;  // of a width group
+constexpr int most_columns = 16;  // of a width group
 constexpr int direct_columns = 8;  // of a width group of the direct kernel
 
 // Shared memory of the fused kernel: rows, columns, norms, weights of tiles, weights of rows where tensor cores take them, sums across warps.

@@ -24,7 +24,8 @@ __device__ __forceinline__ uint32_t swizzled(int row, int piece) { return row * 
 template <int Rows>
 __device__ __forceinline__ void fetch(uint32_t to, const uint16_t* points, int first, int chunk, int steps) {
   const int pieces = min(2, steps - 2 * chunk) * 4;
-  for (int e = threadIdx.x; e < Rows * 8; e += Threads) {
+#pragma unroll 1  // addresses of all rounds at once would take registers that products need
+  for (int e = here(threadIdx.x); e < Rows * 8; e += Threads) {
     const int row = e / 8, piece = e % 8;
     if (piece < pieces) copy16(to + swizzled(row, piece), points + (size_t)(first + row) * steps * 32 + chunk * 64 + piece * 8);
   }
@@ -32,7 +33,7 @@ __device__ __forceinline__ void fetch(uint32_t to, const uint16_t* points, int f
 
 // c += h.h, small += h.l + l.h (+ 2^-11 l.l) for 32 rows and 32 columns, one step of 16 coordinates.
 __device__ __forceinline__ void multiply(float (&c)[2][4][4], float (&small)[2][4][4], uint32_t rows, uint32_t columns, int step, int low_low) {
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int lane = here(threadIdx.x % 32), warp = threadIdx.x / 32;
   uint32_t high[2][4], low[2][4], lowest[2][4];
 #pragma unroll
   for (int m = 0; m < 2; ++m) {
@@ -165,6 +166,5 @@ FD_FUSED(fused_1, 3, Few<1, false>)
 FD_FUSED(fused_2, 3, Few<2, false>)
 FD_FUSED(fused_4, 3, Few<4, false>)
 FD_FUSED(fused_mass, 3, Few<2, true>)
-FD_FUSED(fused_8, 2, Many<1>)
+FD_FUSED(fused_8, 3, Many<1>)
 FD_FUSED(fused_16, 2, Many<2>)
-FD_FUSED(fused_32, 2, Many<4>)

@@ -28,17 +28,18 @@ __device__ __forceinline__ T* row_of(const Window& w, int row) {
 // The largest |w| of each column and piece of rows; a block has a piece.
 template <class T>
 __device__ __forceinline__ void largest_weights(const WeightScales& p) {
-  __shared__ float found[8][most_columns];
-  const int column = threadIdx.x % 32, lane_row = threadIdx.x / 32;
+  constexpr int Rows = 256 / most_columns;
+  __shared__ float found[Rows][most_columns];
+  const int column = threadIdx.x % most_columns, lane_row = threadIdx.x / most_columns;
   const int piece = (p.weights.rows + p.pieces - 1) / p.pieces, first = blockIdx.x * piece, end = min(first + piece, p.weights.rows);
   float largest = 0;
   if (column < p.weights.count)
-    for (int i = first + lane_row; i < end; i += 8) largest = fmaxf(largest, fabsf(static_cast<float>(row_of<const T>(p.weights, i)[column])));
+    for (int i = first + lane_row; i < end; i += Rows) largest = fmaxf(largest, fabsf(static_cast<float>(row_of<const T>(p.weights, i)[column])));
   found[lane_row][column] = largest;
   __syncthreads();
   if (lane_row != 0) return;
 #pragma unroll
-  for (int r = 1; r < 8; ++r) largest = fmaxf(largest, found[r][column]);
+  for (int r = 1; r < Rows; ++r) largest = fmaxf(largest, found[r][column]);
   p.largest[blockIdx.x * most_columns + column] = largest;
 }
 

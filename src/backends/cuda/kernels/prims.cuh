@@ -16,6 +16,14 @@ __device__ __forceinline__ void wait() {
   asm volatile("cp.async.wait_group %0;" ::"n"(Pending) : "memory");
 }
 
+// The same number, of which a compiler does not know that it is: what is computed from it is computed where it is used, and does not fill registers
+// all through a loop.
+__device__ __forceinline__ int here(int x) {
+  int y;
+  asm volatile("mov.b32 %0, %1;" : "=r"(y) : "r"(x));
+  return y;
+}
+
 // Four 8 x 8 matrices of 16-bit numbers; lane 8 m + r names row r of matrix m, and gets of each two numbers of row lane / 4.
 __device__ __forceinline__ void load4(uint32_t (&r)[4], uint32_t address) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"

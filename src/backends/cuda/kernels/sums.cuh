@@ -113,7 +113,7 @@ struct Few {
   }
 };
 
-// 8 G columns of weights through tensor cores. Entries and weights are sums of two 16-bit floats each, high + 2^-11 low; the product of the low parts
+// 8 G columns of weights through tensor cores (with G = 4 registers do not suffice). Entries and weights are sums of two 16-bit floats each, high + 2^-11 low; the product of the low parts
 // is left out. Entries up to 2^15 and weights up to 2^15 use the whole range of such floats: 2^-33 of the largest keeps its digits.
 // Accumulators of tensor cores hold the sums of one tile, for what a tensor core cuts is a bias.
 template <int G>
@@ -122,7 +122,8 @@ struct Many {
   static constexpr float Exponent = 14;
   float y[2][G][4] = {};
 
-  // Where 16 bytes of a row of weights lie: no bank conflicts for eight rows at a time.
+  // Where 16 bytes of a row of weights lie: no bank conflicts for eight rows at a time. Rows 8 or 16 further lie that much further, and with another
+  // group only those bits change that its number has.
   static __device__ __forceinline__ int swizzled(int row, int piece) { return row * 2 * G + (piece ^ ((row * G / 4) & (2 * G - 1))); }
   // The same for sums across warps, in groups of 8 columns.
   static __device__ __forceinline__ int place(int row, int group) { return (row * G + (group ^ ((row * G / 4) & (G - 1)))) * 8; }
@@ -131,21 +132,22 @@ struct Many {
 
   template <int Rows>
   static __device__ __forceinline__ void fetch_rows(uint32_t to, const void* weights, int first) {
-    for (int e = threadIdx.x; e < Rows * 2 * G; e += WarpsOfBlock * 32)
+#pragma unroll 1
+    for (int e = here(threadIdx.x); e < Rows * 2 * G; e += WarpsOfBlock * 32)
       copy16(to + 16 * swizzled(e / (2 * G), e % (2 * G)), static_cast<const unsigned char*>(weights) + ((size_t)first * 2 * G + e) * 16);
   }
   static __device__ __forceinline__ void fetch_panel(uint32_t to, const void* weights, int row) { fetch_rows<panel_rows>(to, weights, row); }
   static __device__ __forceinline__ void fetch(uint32_t to, const void* weights, int column) { fetch_rows<tile_columns>(to, weights, column); }
 
-  // 16 rows of weights as second operand: high, low; two halves of the rows each
-  static __device__ __forceinline__ void load(uint32_t (&w)[4], const unsigned char* from, int row, int group) {
-    const int lane = threadIdx.x % 32;
-    load4_transposed(w, shared_address(from) + 16 * swizzled(row + lane % 16, 2 * group + lane / 16));
+  // 16 rows of weights as second operand: high, low; two halves of the rows each. `place`: of the lane, swizzled(lane % 16, lane / 16)
+  static __device__ __forceinline__ void load(uint32_t (&w)[4], uint32_t from, int place, int row, int group) {
+    load4_transposed(w, from + 16 * (place ^ 2 * group) + 32 * G * row);
   }
 
   template <bool Both>
   __device__ __forceinline__ void add(const float (&c)[2][4][4], const unsigned char* panel, const unsigned char* tile, float* across) {
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, q = lane % 4;
+    const int lane = here(threadIdx.x % 32), warp = threadIdx.x / 32, g = lane / 4, q = lane % 4;
+    const int weights_place = swizzled(lane % 16, lane / 16), sums_place = place(g, 0) + 2 * q;
     uint32_t high[2][2][4], low[2][2][4];  // entries as first operand: 16 rows, 16 columns
 #pragma unroll
     for (int m = 0; m < 2; ++m)
@@ -164,7 +166,7 @@ struct Many {
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
         uint32_t w[4];
-        load(w, tile, 16 * h, group);
+        load(w, shared_address(tile), weights_place, 16 * h, group);
 #pragma unroll
         for (int m = 0; m < 2; ++m) {
           mma(large[m], high[m][h], w[0], w[1]);
@@ -192,7 +194,7 @@ struct Many {
 #pragma unroll
       for (int m = 0; m < 2; ++m) {
         uint32_t w[4];
-        load(w, panel, warp * 32 + 16 * m, group);
+        load(w, shared_address(panel), weights_place, warp * 32 + 16 * m, group);
 #pragma unroll
         for (int h = 0; h < 2; ++h) {
           mma(large[h], high[m][h], w[0], w[1]);
@@ -204,7 +206,7 @@ struct Many {
       for (int h = 0; h < 2; ++h)
 #pragma unroll
         for (int r = 0; r < 2; ++r)
-          *reinterpret_cast<float2*>(across + warp * tile_columns * Width + place(16 * h + 8 * r + g, group) + 2 * q) =
+          *reinterpret_cast<float2*>(across + warp * tile_columns * Width + (sums_place ^ 8 * group) + (16 * h + 8 * r) * Width) =
               make_float2(fmaf(fine[h][2 * r], 0x1p-11f, large[h][2 * r]), fmaf(fine[h][2 * r + 1], 0x1p-11f, large[h][2 * r + 1]));
     }
   }
@@ -215,7 +217,8 @@ struct Many {
   }
 
   static __device__ __forceinline__ void flush(const float* across, float* sums) {
-    for (int e = threadIdx.x; e < tile_columns * Width; e += WarpsOfBlock * 32) {
+#pragma unroll 1
+    for (int e = here(threadIdx.x); e < tile_columns * Width; e += WarpsOfBlock * 32) {
       const int from = place(e / Width, e % Width / 8) + e % 8;
       float v = across[from];
 #pragma unroll
