@@ -43,6 +43,10 @@ __device__ __forceinline__ uint32_t transpose(uint32_t a) {  // an 8 x 8 matrix 
   return d;
 }
 
+__device__ __forceinline__ void store2(uint32_t address, float x, float y) {  // one access, which a compiler may make two of
+  asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(address), "f"(x), "f"(y) : "memory");
+}
+
 // D += A B, 16 x 8 x 16, products of 16-bit floats summed in fp32. A tensor core cuts sums, it does not round them.
 __device__ __forceinline__ void mma(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
   asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"

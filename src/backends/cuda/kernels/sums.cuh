@@ -206,8 +206,8 @@ struct Many {
       for (int h = 0; h < 2; ++h)
 #pragma unroll
         for (int r = 0; r < 2; ++r)
-          *reinterpret_cast<float2*>(across + warp * tile_columns * Width + (sums_place ^ 8 * group) + (16 * h + 8 * r) * Width) =
-              make_float2(fmaf(fine[h][2 * r], 0x1p-11f, large[h][2 * r]), fmaf(fine[h][2 * r + 1], 0x1p-11f, large[h][2 * r + 1]));
+          store2(shared_address(across) + 4 * (warp * tile_columns * Width + (sums_place ^ 8 * group) + (16 * h + 8 * r) * Width),
+                 fmaf(fine[h][2 * r], 0x1p-11f, large[h][2 * r]), fmaf(fine[h][2 * r + 1], 0x1p-11f, large[h][2 * r + 1]));
     }
   }
 
