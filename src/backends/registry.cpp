@@ -6,6 +6,7 @@
 
 #include "backends/cpu/cpu_backend.hpp"
 #include "backends/ranks/rank_backend.hpp"
+#include "backends/ranks/serve.hpp"
 #include "backends/reference/reference_backend.hpp"
 #include "device/backend.hpp"
 
@@ -40,6 +41,9 @@ std::vector<std::string> backend_names() {
   for (const auto& row : table) names.emplace_back(row.name);
   return names;
 }
+
+void serve_ranks(Comm& comm) { ranks::serve(comm); }
+void dismiss_ranks(Comm& comm) { ranks::dismiss(comm); }
 
 std::vector<std::string> instruction_sets() { return cpu_instruction_sets(); }
 

@@ -129,6 +129,10 @@ struct BackendRequest {
 // The registry: the only place that knows concrete back-ends.
 std::unique_ptr<Backend> make_backend(const BackendRequest& request);
 std::vector<std::string> backend_names();
+
+// Ranks other than 0: the calls of rank 0's back-ends over ranks, until it dismisses them.
+void serve_ranks(Comm& comm);
+void dismiss_ranks(Comm& comm);
 std::vector<std::string> instruction_sets();  // that the cpu back-end can use here, best first
 
 }  // namespace fd

@@ -101,4 +101,10 @@ class Server {
 
 void serve(Comm& comm) { Server(comm).run(); }
 
+void dismiss(Comm& comm) {
+  Call call;
+  call.verb = Verb::finish;
+  for (int rank = 1; rank < comm.size(); ++rank) comm.send(rank, to_message(call));
+}
+
 }  // namespace fd::ranks
