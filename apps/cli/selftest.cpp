@@ -62,7 +62,8 @@ struct Passes {
 Passes run_passes(Backend& backend, Precision precision, const Values& x, const Values& z, const Values& wx, const Values& wz) {
   ViewSource source_x(PointsView(x.data.data(), x.rows, x.columns)), source_z(PointsView(z.data.data(), z.rows, z.columns));
   const auto points_x = backend.load(source_x, precision), points_z = backend.load(source_z, precision);
-  const auto in_x = backend.panel(points_x->layout(), columns, precision), in_z = backend.panel(points_z->layout(), columns, precision);
+  const auto in_x = backend.panel(points_x->layout(), columns, precision),
+             in_z = backend.panel(points_z->layout(), columns, precision);
   const auto out = backend.panel(points_x->layout(), columns, precision), sums = backend.panel(points_x->layout(), 2, precision);
   Passes result{std::vector<double>(x.rows * columns), std::vector<double>(x.rows * columns), std::vector<double>(x.rows * 2)};
   backend.upload(wx.data.data(), *in_x);

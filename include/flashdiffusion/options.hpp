@@ -50,11 +50,12 @@ struct Options {
   bool ladder = true;
   std::vector<Precision> precision = {Precision::fp32};  // several: a cascade, the last one decides
   std::string backend = "auto";
-  std::string isa;  // instruction set of the cpu back-end; empty: the best there is
-  int threads = 0;  // 0: all cores the process may use
+  std::string isa;           // instruction set of the cpu back-end; empty: the best there is
+  int threads = 0;           // 0: all cores the process may use
   std::vector<int> devices;  // of a back-end that has several, each with a share of the rows; empty: all that answer
   // Threads of this process that share the rows as the ranks of a cluster do, each with its share of `threads`: for trying out what a cluster would do.
   int ranks = 1;
+  std::size_t rows_a_rank = 2048;         // ranks that would have fewer of a sub-sample, or of all rows, have none
   double link_bytes_per_second = 1.25e9;  // between two ranks, for the forecast alone
   std::size_t block =
       0;  // vectors a pass, at most as many as rows, taken as 4 where it is less; 0: chosen from the cost of a pass

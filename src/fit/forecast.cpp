@@ -92,7 +92,8 @@ std::size_t keep_bytes(std::size_t rows, std::size_t dimension, const Options& o
 }
 
 std::string memory_complaint(std::size_t rows, std::size_t dimension, const Options& options) {
-  const double needed = fit_memory_bytes(rows, dimension, options);
+  const double needed = options.comm != nullptr ? rank0_memory_bytes(rows, dimension, options, ranks_of(options))
+                                                : fit_memory_bytes(rows, dimension, options);
   const auto size = [](double bytes) {
     return bytes < 1e9 ? fmt::format("{:.0f} MB", std::ceil(bytes / 1e6)) : fmt::format("{:.1f} GB", bytes / 1e9);
   };
@@ -263,6 +264,7 @@ FitForecast forecast_from(Backend& backend, PointSource& sample, std::size_t row
   if (share > 0 && share < 1)  // all of it kept: there is nothing else to know
     costs.made = measure_pass_cost(*backend_of_a_rank(options, 0), sample, precision, beta);
   costs.sharing.ranks = ranks_of(options);
+  costs.sharing.least_rows = options.rows_a_rank;
   costs.sharing.bytes_a_row = 8 * static_cast<double>(dimension);
   costs.sharing.bytes_a_column = 2 * (traits(precision).wide_panels ? 8 : 4);
   costs.sharing.bytes_per_second = options.link_bytes_per_second;

@@ -37,7 +37,7 @@ struct PassCost {
 // Ranks that share a pass: each sends its rows to half of the others (as points, weights and, back home, sums), and of the rest of the work each has
 // its share. Nothing is reckoned with that overlaps.
 struct Sharing {
-  std::size_t ranks = 1, least_rows = BackendRequest().rows_a_rank;
+  std::size_t ranks = 1, least_rows = 1;
   double bytes_a_row = 0, bytes_a_column = 0, bytes_per_second = 1;
   double seconds(double alone, double rows, double columns) const {
     const double sharing = std::clamp(std::floor(rows / static_cast<double>(least_rows)), 1.0, static_cast<double>(ranks));

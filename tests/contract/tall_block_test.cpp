@@ -69,7 +69,8 @@ TEST_P(TallBlock, CombineReplacesAndAccumulates) {
 TEST_P(TallBlock, CombineInPlace) {
   const std::size_t rows = 333, na = 21, ny = 8;
   const Eigen::MatrixXd s = Eigen::MatrixXd::Random(na, ny);
-  auto a = filled(*tested, rows, na, 5), apart = filled(*tested, rows, na, 5), out = tested->panel(plain_layout(rows), ny, precision);
+  auto a = filled(*tested, rows, na, 5), apart = filled(*tested, rows, na, 5),
+       out = tested->panel(plain_layout(rows), ny, precision);
   tested->combine(*apart, s, *out, false);
   tested->combine(*a, s, {*a, 0, ny}, false);
   std::vector<double> want(rows * ny), got(rows * ny);

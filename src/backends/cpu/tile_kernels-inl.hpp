@@ -38,7 +38,8 @@ void wide(const Pass<T>& pass, std::size_t p, std::size_t q, std::size_t chunk_f
     const T* wj = pass.weights_z + q * panel_rows * pass.stride + first;
     T* y = scratch.row_sums.data() + first;
     T* z = scratch.column_sums.data() + (q - chunk_first) * panel_rows * pass.stride + first;
-    if (!pass.two_directions || pass.diagonal(p, q)) panel_product(panel_rows, tile, 1, panel_rows, panel_rows, wj, width, width, y, width);
+    if (!pass.two_directions || pass.diagonal(p, q))
+      panel_product(panel_rows, tile, 1, panel_rows, panel_rows, wj, width, width, y, width);
     else if (width == block) both_products<Shape::wide>(tile, wi, wj, y, z);
     else both_products<1>(tile, wi, wj, y, z);
   }
@@ -136,7 +137,8 @@ void tiles(const Pass<T>& pass, PanelRange rows, PanelRange columns, const TaskT
       for (std::size_t q = diagonal_block ? std::max(first, p) : first; q < last; ++q, ++index) {
         if (left_out(index, p, q)) continue;
         if (!any) std::memset(scratch.row_sums.data(), 0, row_size * sizeof(T));
-        if (!any_of_chunk && pass.two_directions) std::memset(scratch.column_sums.data(), 0, (last - first) * column_size * sizeof(T));
+        if (!any_of_chunk && pass.two_directions)
+          std::memset(scratch.column_sums.data(), 0, (last - first) * column_size * sizeof(T));
         any = any_of_chunk = true;
         epilogue(pass, p, q, first, entries_of(index, p, q, first), scratch);
       }
