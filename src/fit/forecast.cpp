@@ -34,7 +34,8 @@ bool keeps_doubles(const Options& options) {
 }
 
 SolverPlan plan_of(std::size_t rows, const Options& options, bool tiles_kept = false) {
-  return plan_solver(options.modes, rows, keeps_doubles(options) ? 8 : 4, options.block, options.basis, tiles_kept);
+  return plan_solver(options.modes, rows, keeps_doubles(options) ? 8 : 4, options.block, options.basis, tiles_kept,
+                     options.beta.has_value());
 }
 
 // Points that do not exist: normal, made where they are read.
@@ -104,8 +105,8 @@ void require_memory(std::size_t rows, std::size_t dimension, const Options& opti
 
 std::size_t carried_beyond(std::size_t modes, std::size_t least) { return (modes + 1 + least + 7) / 8 * 8 - modes - 1; }
 
-std::size_t most_solver_passes(const Options& options) {
-  return options.max_passes > 0 ? options.max_passes : 50 + 4 * options.modes;
+std::size_t most_solver_passes(const Options& options, std::size_t block) {
+  return options.max_passes > 0 ? options.max_passes : (50 + 4 * options.modes) * 8 / std::clamp<std::size_t>(block, 1, 8);
 }
 
 std::vector<Rung> fit_rungs(std::size_t rows, const Options& options) {
@@ -148,7 +149,7 @@ FitForecast::FitForecast(std::size_t rows, std::size_t dimension, const Options&
   const auto ladder = fit_rungs(rows, options);
   const bool follows_minimum = options.select == Select::robust || options.select == Select::minimum;
 
-  const std::size_t solver_passes = most_solver_passes(options);
+  const std::size_t solver_passes = most_solver_passes(options, plan_of(rows, options, costs.kept_as_a_rule(rows)).block);
   const auto most = static_cast<double>(solver_passes);
   most_passes_ = solver_passes + 2;  // with mass and degree
 
@@ -182,7 +183,7 @@ FitForecast::FitForecast(std::size_t rows, std::size_t dimension, const Options&
     sweep(rung.probe, narrow, std::min(most, modes > 24 ? 2.0 : 1.0));
     const bool settles = follows_minimum && !cold && !last;  // in one of its probes
     if (!settles) begin(rung.solve, options.beta.has_value());
-    if (options.beta) sweep(rung.solve, block, std::min(most, 4 * digits));
+    if (options.beta) sweep(rung.solve, block, std::min(most, (block < 8 ? 8 : 4) * digits));
     else if (last) sweep(rung.solve, narrow, std::min(most, 2 * (digits - 1) * (1 + static_cast<double>(modes) / 40)));
     else sweep(rung.solve, narrow, std::min(most, 2.0));
 
