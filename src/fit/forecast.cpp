@@ -76,11 +76,18 @@ double fit_memory_bytes(std::size_t rows, std::size_t dimension, const Options& 
   return kept * static_cast<double>(rows) * static_cast<double>(points + panels + modes + sums) + program;
 }
 
+// Of a fit and its tiles: what any machine has, so that it is not asked; reading what is free takes as long as a small fit.
+constexpr double little_memory = 6.4e7;
+
 std::size_t keep_bytes(std::size_t rows, std::size_t dimension, const Options& options) {
   if (options.memory_bytes == std::size_t{0}) return 0;
-  const double budget =
-      options.memory_bytes ? static_cast<double>(*options.memory_bytes) : 0.5 * static_cast<double>(available_memory_bytes());
-  return static_cast<std::size_t>(std::max(0.0, budget - fit_memory_bytes(rows, dimension, options)));
+  const double needed = fit_memory_bytes(rows, dimension, options), n = static_cast<double>(rows);
+  const auto budget = [&] {
+    if (options.memory_bytes) return static_cast<double>(*options.memory_bytes);
+    constexpr double bytes_a_pair = 5;  // halves of tiles, and of panels that are not full, in fp64
+    return needed + bytes_a_pair * n * n <= little_memory ? little_memory : 0.5 * static_cast<double>(available_memory_bytes());
+  };
+  return static_cast<std::size_t>(std::max(0.0, budget() - needed));
 }
 
 std::string memory_complaint(std::size_t rows, std::size_t dimension, const Options& options) {
@@ -91,10 +98,9 @@ std::string memory_complaint(std::size_t rows, std::size_t dimension, const Opti
   const std::string needs = fmt::format("a fit of {} needs about {} of memory", counted_shape(rows, dimension), size(needed));
   if (const std::size_t budget = options.memory_bytes.value_or(0); budget > 0 && needed > static_cast<double>(budget))
     return fmt::format("{}, more than `memory_bytes = {}` allows", needs, budget);
+  if (options.memory_bytes.value_or(0) > 0 || needed <= little_memory) return {};
   const auto free = static_cast<double>(available_memory_bytes());
-  if (options.memory_bytes.value_or(0) == 0 && free > 0 && needed > free)
-    return fmt::format("{}, and {} are free", needs, size(free));
-  return {};
+  return free > 0 && needed > free ? fmt::format("{}, and {} are free", needs, size(free)) : "";
 }
 
 void require_memory(std::size_t rows, std::size_t dimension, const Options& options) {

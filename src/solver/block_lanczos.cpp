@@ -201,7 +201,7 @@ class Iteration {
   // for a chain, whose projected problem is a band; and nothing is due before there are as many vectors as are wanted, or long after the
   // residuals, falling as they do, will be small enough.
   std::size_t passes_until_due(double worst) {
-    constexpr double most = 8;
+    const double most = basis_.is_chain() ? 32 : 8;
     const auto n = static_cast<double>(basis_.size() + options_.block), rows = static_cast<double>(basis_.vectors().rows());
     const double left = basis_.is_chain() ? 4 * static_cast<double>(basis_.passes()) : n;
     double apart = std::clamp(std::floor(10 * n * std::sqrt(left) / rows), 1.0, most);

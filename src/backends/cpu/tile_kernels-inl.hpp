@@ -252,7 +252,7 @@ void gram(const T* a, std::size_t lda, std::size_t na, const T* b, std::size_t l
 }
 
 // Y = A S or Y += A S for a few columns of S: sums of products along the rows of A, which lie together, some rows at once. A vector along the
-// columns of S would be nearly empty.
+// columns of S would be nearly empty. The last vector of a row is read whole, and what lies behind the row is not taken.
 template <int kColumns, class T>
 HWY_NOINLINE void combine_few(const T* a, std::size_t lda, std::size_t na, const T* s, std::size_t padded, T* y, std::size_t ldy,
                               std::size_t rows, bool accumulate, Scratch<T>& scratch) {
@@ -293,7 +293,7 @@ HWY_NOINLINE void combine_few(const T* a, std::size_t lda, std::size_t na, const
     }
     FD_UNROLL for (int r = 0; r < kCount; ++r) {
       T sums[kColumns];
-      const V x = whole < na ? hn::MaskedLoad(mask, d, from + r * lda + whole) : hn::Zero(d);
+      const V x = whole < na ? hn::IfThenElseZero(mask, hn::LoadU(d, from + r * lda + whole)) : hn::Zero(d);
       FD_UNROLL for (int c = 0; c < kColumns; ++c) sums[c] =
           hn::GetLane(hn::SumOfLanes(d, hn::MulAdd(x, hn::LoadU(d, along + c * length + whole), sum[r][c])));
       put(first + r, sums);
