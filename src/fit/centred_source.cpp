@@ -76,12 +76,16 @@ struct FirstReading {
 
 std::vector<double> column_medians(const std::vector<double>& sample, std::size_t dimension) {
   constexpr std::size_t some = 8;  // columns at a time: a cache line of a row is read once
-  const std::size_t rows = sample.size() / dimension;
+  // with many columns every so many rows of the sample, and never fewer than tell a middle from a half
+  constexpr std::size_t enough_values = std::size_t{1} << 17, least_rows = 256;
+  const std::size_t all = sample.size() / dimension,
+                    step = std::max<std::size_t>(1, all / std::max(least_rows, enough_values / dimension));
+  const std::size_t rows = (all + step - 1) / step;
   std::vector<double> medians(dimension), columns(some * rows);
   for (std::size_t first = 0; first < dimension; first += some) {
     const std::size_t count = std::min(some, dimension - first);
     for (std::size_t i = 0; i < rows; ++i)
-      for (std::size_t c = 0; c < count; ++c) columns[c * rows + i] = sample[i * dimension + first + c];
+      for (std::size_t c = 0; c < count; ++c) columns[c * rows + i] = sample[i * step * dimension + first + c];
     for (std::size_t c = 0; c < count; ++c) {
       const auto begin = columns.begin() + static_cast<std::ptrdiff_t>(c * rows);
       const auto middle = begin + static_cast<std::ptrdiff_t>(rows / 2);  // of two the upper one
@@ -97,7 +101,8 @@ double distance(const double* row, const std::vector<double>& origin, const std:
   std::size_t c = 0;
   if (columns.size() == origin.size())
     for (; c + 4 <= columns.size(); c += 4)
-      for (std::size_t lane = 0; lane < 4; ++lane) square[lane] += (row[c + lane] - origin[c + lane]) * (row[c + lane] - origin[c + lane]);
+      for (std::size_t lane = 0; lane < 4; ++lane)
+        square[lane] += (row[c + lane] - origin[c + lane]) * (row[c + lane] - origin[c + lane]);
   for (; c < columns.size(); ++c) square[0] += (row[columns[c]] - origin[columns[c]]) * (row[columns[c]] - origin[columns[c]]);
   return std::sqrt((square[0] + square[1]) + (square[2] + square[3]));
 }

@@ -195,10 +195,10 @@ HWY_NOINLINE void gram_tile(const T* wide, std::size_t wide_stride, const double
       hn::StoreU(sum[r][v], d, sums + r * sums_stride + v * lanes);
 }
 
-// The same for a few rows, each of which is a register: the accumulators are as many vectors of columns instead.
+// The same for kRows rows, a few, each of which is a register: the accumulators are as many vectors of columns instead, and nothing is copied.
 template <int kRows, int kVectors, class T>
-HWY_NOINLINE void gram_few(const T* wide, std::size_t wide_stride, const double* narrow, std::size_t narrow_stride,
-                           std::size_t depth, double* sums, std::size_t sums_stride) {
+HWY_NOINLINE void gram_few(const T* wide, std::size_t wide_stride, const T* narrow, std::size_t narrow_stride, std::size_t depth,
+                           double* sums, std::size_t sums_stride) {
   const Tag<double> d;
   using V = hn::Vec<Tag<double>>;
   constexpr std::size_t lanes = lanes_of<double>();
@@ -207,7 +207,7 @@ HWY_NOINLINE void gram_few(const T* wide, std::size_t wide_stride, const double*
       hn::LoadU(d, sums + r * sums_stride + v * lanes);
   for (std::size_t m = 0; m < depth; ++m, wide += wide_stride, narrow += narrow_stride) {
     V y[kRows];
-    FD_UNROLL for (int r = 0; r < kRows; ++r) y[r] = hn::Set(d, narrow[r]);
+    FD_UNROLL for (int r = 0; r < kRows; ++r) y[r] = hn::Set(d, static_cast<double>(narrow[r]));
     FD_UNROLL for (int v = 0; v < kVectors; ++v) {
       const V x = load_widened(d, wide + v * lanes);
       FD_UNROLL for (int r = 0; r < kRows; ++r) sum[r][v] = hn::MulAdd(y[r], x, sum[r][v]);
@@ -222,29 +222,34 @@ HWY_NOINLINE void gram_few(const T* wide, std::size_t wide_stride, const double*
 template <class T>
 void gram(const T* a, std::size_t lda, std::size_t na, const T* b, std::size_t ldb, std::size_t nb, std::size_t rows, double* g,
           Scratch<T>& scratch) {
-  constexpr std::size_t depth = 256, lanes = lanes_of<double>(), most_rows = Shape::columns, few = 2;
-  constexpr int most_vectors = Shape::rows, more_vectors = Shape::rows * Shape::columns / 2;  // for few rows
+  constexpr std::size_t depth = 256, lanes = lanes_of<double>(), most_rows = Shape::columns, tile = Shape::rows * lanes;
   const bool a_is_wide = na >= nb;
   const T *wide = a_is_wide ? a : b, *narrow = a_is_wide ? b : a;
   const std::size_t wide_stride = a_is_wide ? lda : ldb, narrow_stride = a_is_wide ? ldb : lda;
   const std::size_t columns = a_is_wide ? na : nb, others = a_is_wide ? nb : na;
-  const bool are_few = others <= few;
-  const std::size_t height = are_few ? few : most_rows, tile = (are_few ? more_vectors : most_vectors) * lanes;
-  const auto whole_tile = are_few ? gram_few<few, more_vectors, T> : gram_tile<most_vectors, T>;
-  const auto one_vector = are_few ? gram_few<few, 1, T> : gram_tile<1, T>;
-  const std::size_t padded = (columns + lanes - 1) / lanes * lanes, high = (others + height - 1) / height * height;
+  const std::size_t padded = (columns + lanes - 1) / lanes * lanes, high = (others + most_rows - 1) / most_rows * most_rows;
   scratch.wide.at_least(depth * high + high * padded);
   double* left = scratch.wide.data();
   double* sums = left + depth * high;
   std::memset(sums, 0, high * padded * sizeof(double));
+  const auto few = [&](auto count) {
+    constexpr int kRows = decltype(count)::value, kVectors = Shape::rows * Shape::columns / 2;
+    std::size_t c = 0;
+    for (; c + kVectors * lanes <= padded; c += kVectors * lanes)
+      gram_few<kRows, kVectors>(wide + c, wide_stride, narrow, narrow_stride, rows, sums + c, padded);
+    for (; c < padded; c += lanes) gram_few<kRows, 1>(wide + c, wide_stride, narrow, narrow_stride, rows, sums + c, padded);
+    rows = 0;
+  };
+  if (others == 1) few(std::integral_constant<int, 1>());
+  if (others == 2) few(std::integral_constant<int, 2>());
   for (std::size_t first = 0; first < rows; first += depth, wide += depth * wide_stride, narrow += depth * narrow_stride) {
     const std::size_t count = std::min(depth, rows - first);
     widen(narrow, narrow_stride, count, others, high, left);
-    for (std::size_t r = 0; r < others; r += height) {
+    for (std::size_t r = 0; r < others; r += most_rows) {
       double* const to = sums + r * padded;
       std::size_t c = 0;
-      for (; c + tile <= padded; c += tile) whole_tile(wide + c, wide_stride, left + r, high, count, to + c, padded);
-      for (; c < padded; c += lanes) one_vector(wide + c, wide_stride, left + r, high, count, to + c, padded);
+      for (; c + tile <= padded; c += tile) gram_tile<Shape::rows>(wide + c, wide_stride, left + r, high, count, to + c, padded);
+      for (; c < padded; c += lanes) gram_tile<1>(wide + c, wide_stride, left + r, high, count, to + c, padded);
     }
   }
   for (std::size_t r = 0; r < others; ++r)
