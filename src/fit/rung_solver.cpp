@@ -104,7 +104,7 @@ SolverOptions RungSolver::solver_options(Purpose purpose) const {
                   context_.backend.keeps_as_a_rule(size(), points_->dimension(), precision()), options.beta && !state_.modes.psi);
   SolverOptions solver;
   solver.modes = options.modes;
-  solver.carry = carried_beyond(options.modes);
+  solver.carry = options.beta && !options.drop_localised ? 0 : carried_beyond(options.modes);  // no other solve follows
   solver.block = plan.block;
   solver.basis = plan.basis;
   solver.most_passes = most_solver_passes(options, plan.block);

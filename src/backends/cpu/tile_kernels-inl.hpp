@@ -232,12 +232,17 @@ void gram(const T* a, std::size_t lda, std::size_t na, const T* b, std::size_t l
   double* left = scratch.wide.data();
   double* sums = left + depth * high;
   std::memset(sums, 0, high * padded * sizeof(double));
-  const auto few = [&](auto count) {
-    constexpr int kRows = decltype(count)::value, kVectors = Shape::rows * Shape::columns / 2;
+  const auto few = [&](auto number) {
+    constexpr int kRows = decltype(number)::value, kMost = Shape::rows * Shape::columns / 2;
     std::size_t c = 0;
-    for (; c + kVectors * lanes <= padded; c += kVectors * lanes)
-      gram_few<kRows, kVectors>(wide + c, wide_stride, narrow, narrow_stride, rows, sums + c, padded);
-    for (; c < padded; c += lanes) gram_few<kRows, 1>(wide + c, wide_stride, narrow, narrow_stride, rows, sums + c, padded);
+    const auto vectors = [&](auto count) {
+      constexpr int kVectors = decltype(count)::value;
+      for (; c + kVectors * lanes <= padded; c += kVectors * lanes)
+        gram_few<kRows, kVectors>(wide + c, wide_stride, narrow, narrow_stride, rows, sums + c, padded);
+    };
+    vectors(std::integral_constant<int, kMost>());
+    vectors(std::integral_constant<int, std::max(1, kMost / 3)>());
+    vectors(std::integral_constant<int, 1>());
     rows = 0;
   };
   if (others == 1) few(std::integral_constant<int, 1>());
