@@ -42,7 +42,7 @@ BandReduction::BandReduction(const Eigen::MatrixXd& a, Eigen::Index band) {
   const Eigen::Index n = a.rows();
   Band b(a, band);
   if (band > 1) rotations_.reserve(static_cast<std::size_t>((band - 1) * (n * n / (2 * band) + n)));
-  constexpr double nothing = 1e-150;  // beside the largest entry, 1: as good as zero, and squares do not underflow
+  constexpr double nothing = 1e-150;  // above it squares do not underflow
   for (Eigen::Index j = 0; j + 2 < n; ++j)
     for (Eigen::Index r = std::min(band, n - 1 - j); r >= 2; --r)
       // entry (i, k) is turned into the one above it; that pushes out (i + band, i - 1), which is next

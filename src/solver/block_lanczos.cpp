@@ -190,9 +190,14 @@ class Iteration {
       return false;
     residuals_ = basis_.estimated_residuals(modes_);
     double worst = 0;
-    for (const double residual : residuals_) worst = worse(worst, residual);
+    std::size_t converged = 0;
+    for (const double residual : residuals_) {
+      worst = worse(worst, residual);
+      if (residual <= options_.tolerance) ++converged;
+    }
     if (!(worst > options_.tolerance)) return false;
     due_ = basis_.passes() + passes_until_due(worst);
+    if (options_.progress) options_.progress({basis_.passes(), converged, worst});
     return true;
   }
 

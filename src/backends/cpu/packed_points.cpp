@@ -41,7 +41,10 @@ bool any_row_twice(const T* x, std::size_t rows, std::size_t dimension) {
       mark[c % 4] = (mark[c % 4] ^ bits) * 0x9e3779b97f4a7c15u;
       mark[c % 4] ^= mark[c % 4] >> 29;
     }
-    for (const int other : {1, 2, 3}) mark[0] = (mark[0] ^ mark[other]) * 0x9e3779b97f4a7c15u, mark[0] ^= mark[0] >> 29;
+    for (const int other : {1, 2, 3}) {
+      mark[0] = (mark[0] ^ mark[other]) * 0x9e3779b97f4a7c15u;
+      mark[0] ^= mark[0] >> 29;
+    }
     marked[i] = {mark[0], i};
   }
   std::sort(marked.begin(), marked.end());

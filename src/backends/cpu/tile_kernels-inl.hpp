@@ -262,7 +262,7 @@ void gram(const T* a, std::size_t lda, std::size_t na, const T* b, std::size_t l
 }
 
 // Y = A S or Y += A S for a few columns of S: sums of products along the rows of A, which lie together, some rows at once. A vector along the
-// columns of S would be nearly empty. The last vector of a row is read whole, and what lies behind the row is not taken.
+// columns of S would be nearly empty. Nothing behind a row is read: it may be another thread's, and being written.
 template <int kColumns, class T>
 HWY_NOINLINE void combine_few(const T* a, std::size_t lda, std::size_t na, const T* s, std::size_t padded, T* y, std::size_t ldy,
                               std::size_t rows, bool accumulate, Scratch<T>& scratch) {
@@ -287,7 +287,15 @@ HWY_NOINLINE void combine_few(const T* a, std::size_t lda, std::size_t na, const
   T* const along = scratch.column_sums.data();
   for (int c = 0; c < kColumns; ++c)
     for (std::size_t m = 0; m < length; ++m) along[c * length + m] = m < na ? s[m * padded + c] : T{0};
-  const auto mask = hn::FirstN(d, na - whole);
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+  const auto end_of = [&, mask = hn::FirstN(d, na - whole)](const T* row) { return hn::MaskedLoad(mask, d, row + whole); };
+#else  // MaskedLoad reads all there
+  HWY_ALIGN T end[lanes] = {};
+  const auto end_of = [&](const T* row) {
+    std::memcpy(end, row + whole, (na - whole) * sizeof(T));
+    return hn::Load(d, end);
+  };
+#endif
   const auto some = [&](auto count, std::size_t first) {
     constexpr int kCount = decltype(count)::value;
     V sum[kCount][kColumns];
@@ -303,7 +311,7 @@ HWY_NOINLINE void combine_few(const T* a, std::size_t lda, std::size_t na, const
     }
     FD_UNROLL for (int r = 0; r < kCount; ++r) {
       T sums[kColumns];
-      const V x = whole < na ? hn::IfThenElseZero(mask, hn::LoadU(d, from + r * lda + whole)) : hn::Zero(d);
+      const V x = end_of(from + r * lda);
       FD_UNROLL for (int c = 0; c < kColumns; ++c) sums[c] =
           hn::GetLane(hn::SumOfLanes(d, hn::MulAdd(x, hn::LoadU(d, along + c * length + whole), sum[r][c])));
       put(first + r, sums);
