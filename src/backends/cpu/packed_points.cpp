@@ -33,19 +33,15 @@ template <class T>
 bool any_row_twice(const T* x, std::size_t rows, std::size_t dimension) {
   std::vector<std::pair<std::uint64_t, std::size_t>> marked(rows);
   for (std::size_t i = 0; i < rows; ++i) {
-    std::uint64_t mark[4] = {};  // that do not wait for one another
+    std::uint64_t mark = 0;
     for (std::size_t c = 0; c < dimension; ++c) {
       const T value = x[i * dimension + c] + T{0};  // one zero, not two
       std::conditional_t<is_wide<T>, std::uint64_t, std::uint32_t> bits;
       std::memcpy(&bits, &value, sizeof(value));
-      mark[c % 4] = (mark[c % 4] ^ bits) * 0x9e3779b97f4a7c15u;
-      mark[c % 4] ^= mark[c % 4] >> 29;
+      mark = (mark ^ bits) * 0x9e3779b97f4a7c15u;
+      mark ^= mark >> 29;
     }
-    for (const int other : {1, 2, 3}) {
-      mark[0] = (mark[0] ^ mark[other]) * 0x9e3779b97f4a7c15u;
-      mark[0] ^= mark[0] >> 29;
-    }
-    marked[i] = {mark[0], i};
+    marked[i] = {mark, i};
   }
   std::sort(marked.begin(), marked.end());
   for (std::size_t i = 1; i < rows; ++i) {
