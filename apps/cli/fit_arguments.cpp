@@ -136,7 +136,7 @@ void FitArguments::declare(CLI::App& app) {
       ->type_name("N")
       ->capture_default_str()
       ->group(work);
-  app.add_option("--max-passes", max_passes, "give up after this many; 0: 50 + 4 K")
+  app.add_option("--max-passes", max_passes, "give up after this many; 0: 50 + 4 K, more where passes are narrow")
       ->check(whole_number)
       ->type_name("N")
       ->capture_default_str()

@@ -61,7 +61,7 @@ struct Options {
       0;  // vectors a pass, at most as many as rows, taken as 4 where it is less; 0: chosen from the cost of a pass
   std::size_t basis = 0;       // vectors kept; at least modes + 3 * block (up to 4,096 rows: 256), at most the rows; 0: chosen
   double tolerance = 1e-5;     // on the residual |Mv - lambda v| of each pair, below 1; what the precision cannot reach is said
-  std::size_t max_passes = 0;  // of a solve or probe; 0: 50 + 4 * modes
+  std::size_t max_passes = 0;  // of a solve or probe; 0: 50 + 4 * modes, or as many more as blocks are narrower than 8
   // Budget: a fit that needs more throws Error(memory) before it reads; what is left of it keeps parts of the kernel from pass to pass, which
   // is quicker and changes no bit of the result. Nothing: what is free, half of it for the kernel; 0: keep nothing.
   std::optional<std::size_t> memory_bytes;

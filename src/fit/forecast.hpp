@@ -26,8 +26,8 @@ std::vector<Rung> fit_rungs(std::size_t rows, const Options& options);
 // columns wide.
 std::size_t carried_beyond(std::size_t modes, std::size_t least = 16);
 
-// Passes after which a solve or probe gives up.
-std::size_t most_solver_passes(const Options& options);
+// Passes after which a solve or probe gives up; with a block below 8 as many more as make the same number of columns.
+std::size_t most_solver_passes(const Options& options, std::size_t block);
 
 // Seconds an unordered pair of points, by the width of the pass.
 struct PassCost {

@@ -123,8 +123,16 @@ class Core {
   void scale_rows(Columns scale, Columns a_columns, Columns y_columns, bool add) {
     const HostColumns<T> s(scale), a(a_columns), y(y_columns);
     each_piece(a.rows, [&](std::size_t first, std::size_t rows, int) {
-      for (std::size_t i = first; i < first + rows; ++i)
-        for (std::size_t c = 0; c < a.count; ++c) y(i, c) = s(i, 0) * a(i, c) + (add ? y(i, c) : T{0});
+      for (std::size_t i = first; i < first + rows; ++i) {
+        const T factor = s(i, 0), *const from = a.row(i);
+        T* const to = y.row(i);
+        if (a.count == 2) {  // the width of a chain: no loop for each row
+          const T left = factor * from[0], right = factor * from[1];
+          to[0] = add ? left + to[0] : left;
+          to[1] = add ? right + to[1] : right;
+        } else
+          for (std::size_t c = 0; c < a.count; ++c) to[c] = factor * from[c] + (add ? to[c] : T{0});
+      }
     });
   }
 
