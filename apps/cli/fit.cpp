@@ -4,6 +4,7 @@
 #include <memory>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <flashdiffusion/checkpoint.hpp>
 #include <flashdiffusion/fit.hpp>
