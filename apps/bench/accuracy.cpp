@@ -79,15 +79,15 @@ double largest_row_error(const Case& problem, const Wish& wish, Precision precis
   const auto backend = make_backend({"cpu", wish.isa, checked_threads(wish.threads)});
   ViewSource source(PointsView(problem.x.data(), n, dimension));
   const auto points = backend->load(source, precision);
-  auto in = backend->panel(n, 1, precision), out = backend->panel(n, 1, precision);
+  auto in = backend->panel(points->layout(), 1, precision), out = backend->panel(points->layout(), 1, precision);
   std::vector<double> w(n), y(n);
   const Random random(9, 0);
   for (std::size_t i = 0; i < n; ++i)
     w[i] = std::abs(static_cast<float>(random.normal(i)));  // of one sign: errors that lean to one side add up
-  backend->upload(points.get(), w.data(), *in);
+  backend->upload(w.data(), *in);
   InterruptWatch watch;
   backend->xgemm(problem.beta, *points, *in, *out, &watch);
-  backend->download(points.get(), *out, y.data());
+  backend->download(*out, y.data());
 
   double largest = 0;
   const std::size_t step = std::max<std::size_t>(1, n / wish.compared);

@@ -81,9 +81,9 @@ class Bench {
         tolerance_(tolerance),
         summary_(summary),
         backend_(make_backend({"cpu", "", checked_threads(wish.threads)})),
-        space_(*backend_, precision_from_name(wish.precision), comm_),
+        space_(*backend_, precision_from_name(wish.precision)),
         watch_(&stopper_),
-        context_{*backend_, comm_, source, summary_, options_, {}, watch_, journal_} {
+        context_{*backend_, source, summary_, options_, {}, watch_, journal_} {
     if (case_.modes == 0 || case_.modes >= summary_.rows)
       throw Error(Failure::misuse,
                   fmt::format("-k {}: {} rows have 1 to {} nontrivial modes", case_.modes, summary_.rows, summary_.rows - 1),
@@ -134,7 +134,7 @@ class Bench {
     if (found.values.empty()) return row;
     const auto modes = static_cast<Eigen::Index>(found.values.size());
     RowMajor vectors(static_cast<Eigen::Index>(summary_.rows), modes);
-    backend_->download(nullptr, {*found.vectors, 0, found.values.size()}, vectors.data());
+    backend_->download({*found.vectors, 0, found.values.size()}, vectors.data());
     DiffusionOperator m(space_, rung.points(), case_.beta, options_.alpha, &watch_);
     note_figure(row, "residual", largest_residual(m, Eigen::Map<Eigen::VectorXd>(found.values.data(), modes), vectors));
     return row;
@@ -160,12 +160,12 @@ class Bench {
       m = std::make_unique<DiffusionOperator>(space_, *points, case_.beta, options_.alpha, &watch_);
       // M - v0 v0^T: the trivial pair is as known to the peers as it is to us
       Eigen::VectorXd trivial(rows);
-      backend_->download(nullptr, m->perron(), trivial.data());
-      const auto in = space_.panel(summary_.rows, 1), out = space_.panel(summary_.rows, 1);
+      backend_->download(m->perron(), trivial.data());
+      const auto in = space_.panel(m->layout(), 1), out = space_.panel(m->layout(), 1);
       problem.apply = [&](const double* x, double* y) {
-        backend_->upload(nullptr, x, *in);
+        backend_->upload(x, *in);
         m->apply(*in, *out);
-        backend_->download(nullptr, *out, y);
+        backend_->download(*out, y);
         Eigen::Map<Eigen::VectorXd>(y, rows) -= trivial.dot(Eigen::Map<const Eigen::VectorXd>(x, rows)) * trivial;
       };
       answer = peer.solve(problem);
@@ -211,11 +211,11 @@ class Bench {
       const Eigen::Index count = std::min(width, values.size() - first);
       const RowMajor some = vectors.middleCols(first, count).colwise().normalized();
       RowMajor image(some.rows(), count);
-      const auto in = space_.panel(m.size(), static_cast<std::size_t>(count)),
-                 out = space_.panel(m.size(), static_cast<std::size_t>(count));
-      backend_->upload(nullptr, some.data(), *in);
+      const auto in = space_.panel(m.layout(), static_cast<std::size_t>(count)),
+                 out = space_.panel(m.layout(), static_cast<std::size_t>(count));
+      backend_->upload(some.data(), *in);
       m.apply(*in, *out);
-      backend_->download(nullptr, *out, image.data());
+      backend_->download(*out, image.data());
       image -= some * values.segment(first, count).asDiagonal();
       for (Eigen::Index c = 0; c < count; ++c) largest = worse(largest, image.col(c).norm());
     }
@@ -227,7 +227,6 @@ class Bench {
   double tolerance_;
   const PointSummary& summary_;
   std::unique_ptr<Backend> backend_;
-  Comm comm_;
   Space space_;
   Options options_;
   InterruptObserver stopper_;

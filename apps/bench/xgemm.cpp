@@ -50,7 +50,7 @@ class TaskWatch final : public InterruptWatch {
 // A product that is fast and wrong is no figure.
 void check_finite(Backend& backend, Panel& y) {
   std::vector<double> values(y.rows() * y.columns());
-  backend.download(nullptr, y, values.data());
+  backend.download(y, values.data());
   if (!std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); }))
     throw Error(Failure::device, fmt::format("{}: the kernel product holds values that are not finite", backend.isa()),
                 "run `flashdiffusion selftest`, and choose another instruction set with --isa");
@@ -65,7 +65,7 @@ Json measure_row(const XgemmWish& wish, std::size_t n, std::size_t dimension, st
   const Table x = torus(n, dimension);
   ViewSource source(x.view());
   const auto points = backend->load(source, precision);
-  auto w = backend->panel(n, block, precision), y = backend->panel(n, block, precision);
+  auto w = backend->panel(points->layout(), block, precision), y = backend->panel(points->layout(), block, precision);
   backend->randomize(*w, 1, 0);
   const BlasPeer peer(backend->isa());
   const bool with_peer = wish.blas && peer.available() && !traits(precision).wide_panels;

@@ -20,6 +20,7 @@
 #include "common/exit_status.hpp"
 #include "common/interrupt.hpp"
 #include "common/program.hpp"
+#include "common/program_ranks.hpp"
 #include "common/validators.hpp"
 #include "fit/check_options.hpp"
 #include "fit/forecast.hpp"
@@ -167,6 +168,7 @@ int fit_and_write(const Arguments& arguments, const std::vector<std::string>& co
   for (const std::string& note : notes) display.note(note);
   for (const std::string& note : arguments.fit.without_effect()) display.note(note);
   options.observer = &display;
+  options.comm = program_ranks();
   KeptState kept(arguments, options);
   Model model = [&] {
     try {

@@ -118,6 +118,11 @@ void FitArguments::declare(CLI::App& app) {
       ->type_name("N")
       ->capture_default_str()
       ->group(work);
+  app.add_option("--ranks", ranks, "threads that share the rows as the ranks of a cluster do; processes: mpirun -np N flashdiffusion fit")
+      ->check(whole_number)
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(work);
   app.add_option("--block", block, "vectors a pass, at least 4; 0: chosen")
       ->check(whole_number)
       ->type_name("N")
@@ -156,6 +161,7 @@ Options FitArguments::options() const {
   o.precision = parse_precisions(precision);
   o.backend = backend;
   o.threads = checked_threads(threads);
+  o.ranks = static_cast<int>(std::min<std::size_t>(ranks, std::numeric_limits<int>::max()));
   o.block = block;
   o.basis = basis;
   o.tolerance = tolerance;
@@ -239,6 +245,7 @@ nlohmann::json to_json(const Options& o) {
           {"precision", precisions},
           {"backend", o.backend},
           {"threads", o.threads},
+          {"ranks", o.ranks},
           {"block", o.block},
           {"basis", o.basis},
           {"tolerance", o.tolerance},

@@ -63,17 +63,17 @@ struct Passes {
 Passes run_passes(Backend& backend, Precision precision, const Values& x, const Values& z, const Values& wx, const Values& wz) {
   ViewSource source_x(PointsView(x.data.data(), x.rows, x.columns)), source_z(PointsView(z.data.data(), z.rows, z.columns));
   const auto points_x = backend.load(source_x, precision), points_z = backend.load(source_z, precision);
-  const auto in_x = backend.panel(x.rows, columns, precision), in_z = backend.panel(z.rows, columns, precision);
-  const auto out = backend.panel(x.rows, columns, precision), sums = backend.panel(x.rows, 2, precision);
+  const auto in_x = backend.panel(points_x->layout(), columns, precision), in_z = backend.panel(points_z->layout(), columns, precision);
+  const auto out = backend.panel(points_x->layout(), columns, precision), sums = backend.panel(points_x->layout(), 2, precision);
   Passes result{std::vector<double>(x.rows * columns), std::vector<double>(x.rows * columns), std::vector<double>(x.rows * 2)};
-  backend.upload(points_x.get(), wx.data.data(), *in_x);
-  backend.upload(points_z.get(), wz.data.data(), *in_z);
+  backend.upload(wx.data.data(), *in_x);
+  backend.upload(wz.data.data(), *in_z);
   backend.xgemm(beta, *points_x, *in_x, *out, nullptr);
-  backend.download(points_x.get(), *out, result.symmetric.data());
+  backend.download(*out, result.symmetric.data());
   backend.xgemm(beta, *points_x, *points_z, *in_z, *out, nullptr);
-  backend.download(points_x.get(), *out, result.rectangular.data());
+  backend.download(*out, result.rectangular.data());
   backend.mass(beta, *points_x, *sums, nullptr);
-  backend.download(points_x.get(), *sums, result.mass.data());
+  backend.download(*sums, result.mass.data());
   return result;
 }
 

@@ -11,7 +11,8 @@ namespace fd {
 template <class T>
 class HostPanel final : public Panel {
  public:
-  HostPanel(std::size_t rows, std::size_t columns) : Panel(rows, columns), values(product_of(rows, columns)) {}
+  HostPanel(const SharedLayout& layout, std::size_t columns, Precision precision)
+      : Panel(layout, columns, precision), values(product_of(layout->here(), columns)) {}
   AlignedBuffer<T> values;
 };
 

@@ -1,9 +1,12 @@
 // The only file that names concrete back-ends. A new one is a folder beside this file and a row in the table.
 #include <array>
 
+#include <flashdiffusion/comm.hpp>
 #include <flashdiffusion/error.hpp>
 
 #include "backends/cpu/cpu_backend.hpp"
+#include "backends/ranks/rank_backend.hpp"
+#include "backends/ranks/serve.hpp"
 #include "backends/reference/reference_backend.hpp"
 #include "device/backend.hpp"
 
@@ -24,6 +27,7 @@ constexpr std::array<Row, 2> table = {{
 }  // namespace
 
 std::unique_ptr<Backend> make_backend(const BackendRequest& request) {
+  if (request.comm != nullptr ? request.comm->size() > 1 : request.ranks > 1) return make_rank_backend(request);
   std::string known = "auto";
   for (const auto& row : table) {
     if (request.name == row.name || request.name == "auto") return row.make(request);
@@ -37,6 +41,9 @@ std::vector<std::string> backend_names() {
   for (const auto& row : table) names.emplace_back(row.name);
   return names;
 }
+
+void serve_ranks(Comm& comm) { ranks::serve(comm); }
+void dismiss_ranks(Comm& comm) { ranks::dismiss(comm); }
 
 std::vector<std::string> instruction_sets() { return cpu_instruction_sets(); }
 

@@ -1,5 +1,5 @@
-// What a back-end must do: kernel passes, and the linear algebra of tall blocks. It works on its own rows only; sums over ranks
-// are Space's business. It knows nothing of operators, solvers or flows.
+// What a back-end must do: kernel passes, and the linear algebra of tall blocks. It works on the rows it was given; one of them (backends/ranks)
+// spreads its rows over others. It knows nothing of operators, solvers or flows.
 //
 // Promises: kernel entries keep the precision's eta; every result is the same bits for any number of threads; Gram sums are
 // carried in fp64; no memory is allocated inside a pass once a pass of that width has run.
@@ -17,12 +17,32 @@
 #include <flashdiffusion/points.hpp>
 #include <flashdiffusion/precision.hpp>
 
+#include "base/archive.hpp"
+#include "device/layout.hpp"
 #include "device/machine_limit.hpp"
 #include "device/panel.hpp"
 #include "device/points.hpp"
 #include "device/watch.hpp"
 
 namespace fd {
+
+class Comm;
+
+// What the rows that a back-end loads are part of, where other ranks have the rest: choices of arithmetic are made for the whole, so that all ranks
+// make the same. Without it the rows are all there are.
+struct Whole {
+  std::uint64_t table = 0;  // which one: rows of the same table on two ranks are known to hold copies or not
+  std::size_t rows = 0;     // of all ranks together; those loaded begin with `first`
+  std::size_t first = 0;
+  double largest_square = 0, largest_coordinate = 0;  // of |x| and of |x_c|, over all rows
+  bool copies = false;                                // some rows are the same
+};
+inline void archive(Archive& archive, Whole& w) {
+  archive(w.table, w.rows, w.first, w.largest_square, w.largest_coordinate, w.copies);
+}
+
+// Of the tiles of a product of two ranks' rows, which both ranks have: all, or every other one, in the manner of a chess-board.
+enum class Share { all, even, odd };
 
 class Backend {
  public:
@@ -31,8 +51,9 @@ class Backend {
   virtual std::string isa() const = 0;
 
   // `centred` has its mean removed and no constant columns; it is read twice, in pieces.
-  virtual std::unique_ptr<Points> load(PointSource& centred, Precision precision) = 0;
-  virtual std::unique_ptr<Panel> panel(std::size_t rows, std::size_t columns, Precision precision) = 0;
+  virtual std::unique_ptr<Points> load(PointSource& centred, Precision precision, const std::optional<Whole>& whole = {}) = 0;
+  // Of the rows of a layout: that of points, or a plain one.
+  virtual std::unique_ptr<Panel> panel(const SharedLayout& layout, std::size_t columns, Precision precision) = 0;
 
   // Y = (K - I) W for K_ij = exp(-beta |x_i - x_j|^2): the diagonal is left to the caller, who knows it exactly. `enough`: a promise
   // looser than the points' own that is good enough here; `low_precision_error` says what it costs.
@@ -66,30 +87,52 @@ class Backend {
   // Column 0: sum over j != i of K_ij; column 1: of K_ij^2, which is K at 2 beta.
   virtual void mass(double beta, const Points& x, Columns y, Watch* watch, double negligible = 0) = 0;
 
+  // For rows of two ranks, X here and Z visiting. Y_x += K(X, Z) W_z and Y_z += K(Z, X) W_x from one evaluation of the entries; with a share, of
+  // every other tile alone: the two ranks of a pair that take `even` and `odd`, each with the other's rows visiting, evaluate each pair of rows once.
+  virtual void xgemm_pair(double beta, const Points& x, const Points& z, Columns w_x, Columns w_z, Columns y_x, Columns y_z, Share share,
+                          Watch* watch, std::optional<Precision> enough = {}, double negligible = 0) = 0;
+  // The same for the sums of mass().
+  virtual void mass_pair(double beta, const Points& x, const Points& z, Columns y_x, Columns y_z, Share share, Watch* watch,
+                         double negligible = 0) = 0;
+  // Points on their way to another rank's back-end of the same kind, and there. A visitor's panels hold its rows in the order of its places at home.
+  virtual void send_points(const Points& points, Archive& to) = 0;
+  virtual std::unique_ptr<Points> visitor(Archive& from) = 0;
+
   virtual Eigen::MatrixXd gram(Columns a, Columns b) = 0;  // A^T B
   // Y = A S, or Y += A S; Y may be the first columns of A when not accumulating.
   virtual void combine(Columns a, const Eigen::MatrixXd& s, Columns y, bool accumulate) = 0;
   virtual void scale_rows(Columns scale, Columns a, Columns y) = 0;                 // Y_ic = scale_i A_ic; Y may be A
   virtual void multiply_add(Columns scale, Columns a, Columns y) = 0;               // Y_ic += scale_i A_ic
-  virtual void randomize(Columns a, std::uint64_t seed, std::uint64_t stream) = 0;  // independent standard normals
-  // host: rows × a.count, row-major. Without points the rows keep the panel's own order.
-  virtual void upload(const Points* points, const double* host, Columns a) = 0;
-  virtual void download(const Points* points, Columns a, double* host) = 0;
+  // Independent standard normals: row i of the layout's rows() gets number i of a stream, whichever place and rank it has.
+  virtual void randomize(Columns a, std::uint64_t seed, std::uint64_t stream) = 0;
+  // host: rows × a.count, row-major, in the order of the source.
+  virtual void upload(const double* host, Columns a) = 0;
+  virtual void download(Columns a, double* host) = 0;
 };
 
 struct BackendRequest {
-  std::string name = "auto";  // auto, cpu, reference
+  std::string name = "auto";  // auto, or one of backend_names()
   std::string isa;            // of the cpu back-end; empty: FLASHDIFFUSION_ISA, else the best this machine has
   int threads = 0;
   // Memory for tiles of the kernel that are kept from pass to pass; results do not depend on how much it is. Nothing: there are few passes, and
   // tiles are made in the form that is quickest to make.
   std::optional<std::size_t> keep_bytes = {};
   bool one_bandwidth = false;  // all passes are at the same one: what is kept need not do for others
+  std::vector<int> devices = {};  // of back-ends that have several to choose from; empty: the first that answers
+  // Rows spread over ranks: processes that share `comm`, of which this is rank 0, or threads of this one. Threads and memory are then those of all ranks
+  // of a process together. Ranks that would have fewer than `rows_a_rank` rows of a table have none.
+  Comm* comm = nullptr;
+  int ranks = 1;
+  std::size_t rows_a_rank = 2048;
 };
 
 // The registry: the only place that knows concrete back-ends.
 std::unique_ptr<Backend> make_backend(const BackendRequest& request);
 std::vector<std::string> backend_names();
+
+// Ranks other than 0: the calls of rank 0's back-ends over ranks, until it dismisses them.
+void serve_ranks(Comm& comm);
+void dismiss_ranks(Comm& comm);
 std::vector<std::string> instruction_sets();  // that the cpu back-end can use here, best first
 
 }  // namespace fd

@@ -3,20 +3,30 @@
 
 #include <cassert>
 #include <cstddef>
+#include <utility>
+
+#include <flashdiffusion/precision.hpp>
+
+#include "device/layout.hpp"
 
 namespace fd {
 
 class Panel {
  public:
-  Panel(std::size_t rows, std::size_t columns) : rows_(rows), columns_(columns) {}
+  Panel(SharedLayout layout, std::size_t columns, Precision precision)
+      : layout_(std::move(layout)), columns_(columns), precision_(precision) {}
   virtual ~Panel() = default;
   Panel(const Panel&) = delete;
   Panel& operator=(const Panel&) = delete;
-  std::size_t rows() const { return rows_; }
+  const SharedLayout& layout() const { return layout_; }
+  std::size_t rows() const { return layout_->here(); }
   std::size_t columns() const { return columns_; }
+  Precision precision() const { return precision_; }
 
  private:
-  std::size_t rows_, columns_;
+  SharedLayout layout_;
+  std::size_t columns_;
+  Precision precision_;
 };
 
 // A window of adjacent columns of a panel; passed by value. Does not own the panel.
@@ -31,6 +41,7 @@ struct Columns {
     assert(from <= whole.columns() && number <= whole.columns() - from);
   }
   std::size_t rows() const { return panel->rows(); }
+  Precision precision() const { return panel->precision(); }
   Columns part(std::size_t from, std::size_t number) const {
     assert(from <= count && number <= count - from);
     return {*panel, first + from, number};

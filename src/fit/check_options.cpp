@@ -39,6 +39,9 @@ void check_values(const Options& o) {
   if (o.precision.empty()) refuse("`precision` names none", "fp32 is the default");
   for (const Precision precision : o.precision) traits(precision);  // throws for what is none
   if (o.components == 0) refuse("`components = 0`: there is at least one", "leave it out to have them found");
+  constexpr int most_ranks = 1024;
+  if (o.ranks < 1 || o.ranks > most_ranks)
+    refuse(fmt::format("`ranks = {}` is outside [1, {}]", o.ranks, most_ranks), "1, no ranks at all, is the default");
   if (o.threads < 0 || o.threads > Team::most_threads)
     refuse(fmt::format("`threads = {}` is outside [0, {}]", o.threads, Team::most_threads), "0 takes all cores");
 }

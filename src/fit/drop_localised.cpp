@@ -22,7 +22,7 @@ void choose(Backend& backend, const RungSolver& rung, Solution& solution, const 
     of = std::move(some);
   };
   for (std::size_t m = 0; m < chosen.size(); ++m) pick(static_cast<Eigen::Index>(chosen[m]), static_cast<Eigen::Index>(m)) = 1;
-  auto vectors = backend.panel(rung.size(), chosen.size(), rung.precision());
+  auto vectors = backend.panel(rung.points().layout(), chosen.size(), rung.precision());
   backend.combine({*spectrum.vectors, 0, k}, pick, *vectors, false);
   spectrum.vectors = std::move(vectors);
   only(spectrum.values);

@@ -12,6 +12,7 @@
 #include "base/counted.hpp"
 #include "base/random.hpp"
 #include "device/backend.hpp"
+#include "fit/backend_of.hpp"
 #include "fit/centred_source.hpp"
 #include "fit/check_options.hpp"
 #include "fit/exact_rank.hpp"
@@ -75,6 +76,14 @@ double fit_memory_bytes(std::size_t rows, std::size_t dimension, const Options& 
   return kept * static_cast<double>(rows) * static_cast<double>(points + panels + modes + sums) + program;
 }
 
+double rank0_memory_bytes(std::size_t rows, std::size_t dimension, const Options& options, std::size_t ranks) {
+  const std::size_t value = keeps_doubles(options) ? 8 : 4;
+  const std::size_t whole = value * options.modes + 8 * options.modes + 8 * 6 + (options.keep_points ? value * dimension : 0);
+  const std::size_t share = std::max<std::size_t>(1, rows / ranks);
+  const double visiting = 2 * 16.0 * static_cast<double>(share) * static_cast<double>(dimension);
+  return fit_memory_bytes(share, dimension, options) + static_cast<double>(rows) * static_cast<double>(whole) + visiting;
+}
+
 std::size_t keep_bytes(std::size_t rows, std::size_t dimension, const Options& options) {
   if (options.memory_bytes == std::size_t{0}) return 0;
   const double budget =
@@ -120,7 +129,7 @@ PassCost measure_pass_cost(Backend& backend, PointSource& sample, Precision prec
   const std::size_t n = points->rows();
   const double pairs = 0.5 * static_cast<double>(n) * static_cast<double>(n);
   const auto time = [&](std::size_t columns) {
-    auto in = backend.panel(n, columns, precision), out = backend.panel(n, columns, precision);
+    auto in = backend.panel(points->layout(), columns, precision), out = backend.panel(points->layout(), columns, precision);
     backend.randomize(*in, 1, 0);
     double fastest = std::numeric_limits<double>::infinity(), spent = 0;
     for (int repeat = 0; repeat < 5 || (spent < 0.02 && repeat < 50); ++repeat) {
@@ -163,7 +172,9 @@ FitForecast::FitForecast(std::size_t rows, std::size_t dimension, const Options&
       const auto passes = static_cast<std::size_t>(std::lround(count));
       stage.passes += passes;
       stage.columns += passes * columns;
-      stage.seconds += static_cast<double>(passes) * cost.seconds(pairs, static_cast<double>(columns));
+      const auto width = static_cast<double>(columns);
+      stage.seconds +=
+          static_cast<double>(passes) * costs.sharing.seconds(cost.seconds(pairs, width), static_cast<double>(rung.n), width);
     };
     const auto begin = [&](StageForecast& stage, bool from_nothing) {  // mass, then degree, with the images of a warm start
       sweep(stage, 2, 1);
@@ -172,8 +183,9 @@ FitForecast::FitForecast(std::size_t rows, std::size_t dimension, const Options&
     if (!cold) {
       rung.extend.passes = 1;
       rung.extend.columns = warm;
-      rung.extend.seconds =
+      const double alone =
           cost.seconds(static_cast<double>(rung.n) * static_cast<double>(ladder[r - 1].n), 0.5 * static_cast<double>(warm));
+      rung.extend.seconds = costs.sharing.seconds(alone, static_cast<double>(rung.n), static_cast<double>(warm));
     }
     // probes from experience: a search begins with five, goes on with three; where three rungs are known the full n needs none
     const bool carried = follows_minimum && r >= 3 && last;
@@ -199,6 +211,13 @@ FitForecast::FitForecast(std::size_t rows, std::size_t dimension, const Options&
   }
   total_.memory_bytes = fit_memory_bytes(rows, dimension, options) + costs.kept_of(rows).bytes;
   total_.pairs_per_second = 1 / costs.of(rows).seconds(1, 1);
+  if (costs.sharing.ranks < 2) return;
+  const auto n = static_cast<double>(rows), width = static_cast<double>(narrow), ranks = static_cast<double>(costs.sharing.ranks);
+  const double alone = costs.of(rows).seconds(0.5 * n * n, width);
+  total_.ranks = costs.sharing.ranks;
+  total_.efficiency = alone / (ranks * costs.sharing.seconds(alone, n, width));
+  total_.pairs_per_second *= ranks * total_.efficiency;
+  total_.memory_bytes = rank0_memory_bytes(rows, dimension, options, costs.sharing.ranks) + costs.kept_of(rows).bytes / ranks;
 }
 
 const FitForecast::RungForecast* FitForecast::find(std::size_t n) const {
@@ -242,7 +261,11 @@ FitForecast forecast_from(Backend& backend, PointSource& sample, std::size_t row
   costs.kept_as_a_rule = [&](std::size_t n) { return backend.keeps_as_a_rule(n, dimension, precision); };
   const double share = costs.kept_of(rows).share;
   if (share > 0 && share < 1)  // all of it kept: there is nothing else to know
-    costs.made = measure_pass_cost(*make_backend({options.backend, options.isa, options.threads, 0}), sample, precision, beta);
+    costs.made = measure_pass_cost(*backend_of_a_rank(options, 0), sample, precision, beta);
+  costs.sharing.ranks = ranks_of(options);
+  costs.sharing.bytes_a_row = 8 * static_cast<double>(dimension);
+  costs.sharing.bytes_a_column = 2 * (traits(precision).wide_panels ? 8 : 4);
+  costs.sharing.bytes_per_second = options.link_bytes_per_second;
   costs.made.fixed *= coordinates_a_timed_one;  // tiles that are kept are read, whatever they were made of
   if (share == 0) costs.kept = costs.made;
   return {rows, dimension, options, costs};
@@ -267,6 +290,16 @@ FitForecast forecast_fit(Backend& backend, PointSource& points, const PointSumma
                        options);
 }
 
+namespace {
+
+// Ranks of an estimate are machines like this one.
+std::unique_ptr<Backend> backend_of_a_machine(Options options, std::size_t keep) {
+  options.ranks = 1;
+  return backend_of(options, keep);
+}
+
+}  // namespace
+
 Forecast estimate(PointSource& points, const Options& wishes) {
   const Options options = checked_options(wishes, points.rows());
   // a summary of the sample alone: a file of any size takes no time
@@ -279,7 +312,7 @@ Forecast estimate(PointSource& points, const Options& wishes) {
   PointSummary summary = summarise(sample);
   reduce_to_rank(sample, summary, options.precision, options.seed);
   const std::size_t keep = keep_bytes(points.rows(), summary.coordinates(), options);
-  const auto backend = make_backend({options.backend, options.isa, options.threads, keep, options.beta.has_value()});
+  const auto backend = backend_of_a_machine(options, keep);
   return forecast_fit(*backend, points, summary, options).total();
 }
 
@@ -294,7 +327,7 @@ Forecast estimate(std::size_t rows, std::size_t dimension, const Options& wishes
   const PointSummary summary = summarise(some);
   CentredSource sample(some, summary);
   const std::size_t keep = keep_bytes(rows, dimension, options);
-  const auto backend = make_backend({options.backend, options.isa, options.threads, keep, options.beta.has_value()});
+  const auto backend = backend_of_a_machine(options, keep);
   const double mean_square = summary.mean_square * static_cast<double>(dimension) / static_cast<double>(sample.dimension());
   return forecast_from(*backend, sample, rows, dimension, options.beta.value_or(2 / mean_square), options).total();
 }

@@ -119,10 +119,10 @@ struct KernelOperator::Loaded {
     Table result(to.rows(), w.dimension(), traits(precision).wide_panels);
     const std::lock_guard lock(busy);
     ProgressWatch watch(observer);
-    auto in = backend->panel(from.rows(), w.dimension(), precision), out = backend->panel(to.rows(), w.dimension(), precision);
+    auto in = backend->panel(from.layout(), w.dimension(), precision), out = backend->panel(to.layout(), w.dimension(), precision);
     std::vector<double> host(w.rows() * w.dimension());
     w.read(0, w.rows(), host.data());
-    backend->upload(&from, host.data(), *in);
+    backend->upload(host.data(), *in);
     const double pairs = static_cast<double>(to.rows()) * static_cast<double>(from.rows());
     if (z) {
       watch.pass(pairs);
@@ -134,7 +134,7 @@ struct KernelOperator::Loaded {
       if (diagonal) backend->combine(*in, Eigen::MatrixXd::Identity(width, width), *out, true);
     }
     host.resize(to.rows() * w.dimension());
-    backend->download(&to, *out, host.data());
+    backend->download(*out, host.data());
     result.visit([&](auto& values) { std::copy(host.begin(), host.end(), values.begin()); });
     return result;
   }

@@ -4,12 +4,12 @@ namespace fd {
 
 std::vector<double> kernel_sums(Backend& backend, double beta, const Points& x, const Points& z,
                                 const std::vector<double>& weight, Watch* watch) {
-  auto in = backend.panel(z.rows(), 1, x.precision()), out = backend.panel(x.rows(), 1, x.precision());
-  backend.upload(&z, weight.data(), *in);
+  auto in = backend.panel(z.layout(), 1, x.precision()), out = backend.panel(x.layout(), 1, x.precision());
+  backend.upload(weight.data(), *in);
   if (&x == &z) backend.xgemm(beta, x, *in, *out, watch);
   else backend.xgemm(beta, x, z, *in, *out, watch);
   std::vector<double> sums(x.rows());
-  backend.download(&x, *out, sums.data());
+  backend.download(*out, sums.data());
   return sums;
 }
 

@@ -146,14 +146,14 @@ Table extend(const Model& model, PointSource& fresh, double time, const Options&
   ViewSource fitted_view(model.points.view());
   CentredSource z_source(fitted_view, fitted);
   const auto z = backend->load(z_source, model.precision);
-  auto w = backend->panel(n, k + 1, model.precision);
+  auto w = backend->panel(z->layout(), k + 1, model.precision);
   std::vector<double> host(n * (k + 1));
   for (std::size_t i = 0; i < n; ++i) {
     const double weight = model.d[i] > 0 ? std::pow(model.q[i], -model.alpha) : 0;  // rows left out of the fit weigh nothing
     host[i * (k + 1)] = weight;
     for (std::size_t j = 0; j < k; ++j) host[i * (k + 1) + 1 + j] = weight * model.psi(i, j);
   }
-  backend->upload(z.get(), host.data(), *w);
+  backend->upload(host.data(), *w);
 
   std::vector<double> scale(k);
   for (std::size_t j = 0; j < k; ++j) scale[j] = extension_scale(model, j, time);
@@ -181,11 +181,11 @@ Table extend(const Model& model, PointSource& fresh, double time, const Options&
     if (!near.empty()) {
       CentredSource x_source(fresh, moved, near);
       const auto x = backend->load(x_source, model.precision);
-      auto y = backend->panel(near.size(), k + 1, model.precision);
+      auto y = backend->panel(x->layout(), k + 1, model.precision);
       watch.pass(static_cast<double>(near.size()) * static_cast<double>(n));
       backend->xgemm(model.beta, *x, *z, *w, *y, &watch);
       host.resize(near.size() * (k + 1));
-      backend->download(x.get(), *y, host.data());
+      backend->download(*y, host.data());
     }
     for (std::size_t i = 0; i < near.size(); ++i) {
       const double* row = host.data() + i * (k + 1);

@@ -53,11 +53,11 @@ RungSolver::RungSolver(FitContext& context, std::vector<std::size_t> rows, Preci
     : context_(context),
       source_(std::make_unique<CentredSource>(context.source, context.summary, std::move(rows))),
       points_(context.backend.load(*source_, precision)),
-      space_(context.backend, precision, context.comm) {}
+      space_(context.backend, precision) {}
 
 std::vector<double> RungSolver::supports(Panel& vectors, std::size_t modes) {
   std::vector<double> host(size() * modes), fourth(modes, 0.0), second(modes, 0.0);
-  context_.backend.download(nullptr, {vectors, 0, modes}, host.data());
+  context_.backend.download({vectors, 0, modes}, host.data());
   for (std::size_t i = 0; i < size(); ++i)
     for (std::size_t j = 0; j < modes; ++j) {
       const double square = host[i * modes + j] * host[i * modes + j];
@@ -90,7 +90,7 @@ std::shared_ptr<Solution> RungSolver::run(double beta, Purpose purpose) {
         if (purpose != Purpose::solve) return;
         context_.journal.hold<Solution>(solution, [this](Archive& large, Solution& held) {
           large(held.q, held.d, held.stays);
-          space_.archive(large, held.spectrum.vectors);
+          space_.archive(large, points_->layout(), held.spectrum.vectors);
         });
       });
   return solution;
@@ -172,13 +172,13 @@ void RungSolver::make(double beta, Purpose purpose, Solution& solution) {
   // psi = d^-1/2 v, up to scale, for the next start
   std::vector<double> host(size());
   for (std::size_t i = 0; i < size(); ++i) host[i] = m.degree()[i] > 0 ? 1 / std::sqrt(m.degree()[i]) : 0;
-  auto inverse_root = space_.panel(size(), 1);
-  context_.backend.upload(points_.get(), host.data(), *inverse_root);
+  auto inverse_root = space_.panel(points_->layout(), 1);
+  context_.backend.upload(host.data(), *inverse_root);
   if (spectrum.outcome != SolverOutcome::ceiling) {
-    state_.modes = {space_.panel(size(), spectrum.vectors->columns()), space_.panel(size(), 1), beta};
+    state_.modes = {space_.panel(points_->layout(), spectrum.vectors->columns()), space_.panel(points_->layout(), 1), beta};
     context_.backend.scale_rows(*inverse_root, *spectrum.vectors, *state_.modes.psi);
     for (std::size_t i = 0; i < size(); ++i) host[i] = m.degree()[i] > 0 ? std::pow(m.mass()[i], -options.alpha) : 0;
-    context_.backend.upload(points_.get(), host.data(), *state_.modes.weight);
+    context_.backend.upload(host.data(), *state_.modes.weight);
   }
 
   Probe& probe = solution.probe = record(m, beta, started);
@@ -208,7 +208,7 @@ void RungSolver::archive_modes(Archive& archive, Modes& modes) {
   for (std::shared_ptr<Panel>* panel : {&modes.psi, &modes.weight}) {
     std::size_t columns = *panel ? (*panel)->columns() : 0;
     archive(columns);
-    if (archive.reading()) *panel = columns > 0 ? space_.archived_panel(archive, size(), columns) : nullptr;
+    if (archive.reading()) *panel = columns > 0 ? space_.archived_panel(archive, points_->layout(), columns) : nullptr;
     if (*panel) space_.archive(archive, Columns(**panel));
   }
 }
@@ -233,7 +233,7 @@ std::size_t RungSolver::localised_elsewhere(const std::vector<double>& support, 
   const std::size_t modes = support.size();
   std::size_t of_groups = 0;
   std::vector<double> host(size() * modes);
-  context_.backend.download(points_.get(), {*vectors, 0, modes}, host.data());
+  context_.backend.download({*vectors, 0, modes}, host.data());
   for (std::size_t j = 0; j < modes; ++j) {
     if (!localised(support[j])) continue;
     double kept = 0, all = 0;
@@ -273,9 +273,9 @@ std::vector<double> RungSolver::extended_modes(std::size_t modes, const std::vec
   Backend& backend = context_.backend;
   const Columns psi{*state_.modes.psi, 0, modes};
   std::vector<double> host(size() * modes);
-  backend.download(points_.get(), psi, host.data());
+  backend.download(psi, host.data());
   if (std::find(weight.begin(), weight.end(), 0.0) == weight.end()) return host;
-  auto in = space_.panel(size(), modes + 1), out = space_.panel(size(), modes + 1);
+  auto in = space_.panel(points_->layout(), modes + 1), out = space_.panel(points_->layout(), modes + 1);
   backend.scale_rows(*state_.modes.weight, psi, {*in, 0, modes});
   space_.combine(*state_.modes.weight, Eigen::MatrixXd::Identity(1, 1), {*in, modes, 1});
   context_.watch.pass(0.5 * static_cast<double>(size()) * static_cast<double>(size()));
@@ -283,7 +283,7 @@ std::vector<double> RungSolver::extended_modes(std::size_t modes, const std::vec
   state_.count.passes += 1;
   state_.count.columns += modes + 1;
   std::vector<double> sums(size() * (modes + 1));
-  backend.download(points_.get(), *out, sums.data());
+  backend.download(*out, sums.data());
   for (std::size_t i = 0; i < size(); ++i) {
     const double total = sums[i * (modes + 1) + modes];
     if (weight[i] > 0 || !(total > 1e-30)) continue;  // a row that no other is near to belongs to none
@@ -346,7 +346,7 @@ bool RungSolver::keep_groups_of_modes(std::size_t modes) {
   if (modes == 0 || !state_.modes.psi || state_.modes.beta != state_.latest.beta) return false;
   modes = std::min(modes, state_.modes.psi->columns());
   std::vector<double> weight(size()), mode(size());
-  context_.backend.download(points_.get(), *state_.modes.weight, weight.data());
+  context_.backend.download(*state_.modes.weight, weight.data());
   const std::vector<double> host = extended_modes(modes, weight);
   // P_ii = w_i^2 / d_i where all rows are in the walk
   const auto stays = [&](std::size_t i) {
@@ -413,9 +413,9 @@ void RungSolver::extend_from(RungSolver& smaller) {
   const Points& from = crosses ? *loaded : *smaller.points_;
   const auto here = [&](Panel& panel) {
     std::vector<double> host(smaller.size() * panel.columns());
-    backend.download(smaller.points_.get(), panel, host.data());
-    auto copy = space_.panel(smaller.size(), panel.columns());
-    backend.upload(&from, host.data(), *copy);
+    backend.download(panel, host.data());
+    auto copy = space_.panel(from.layout(), panel.columns());
+    backend.upload(host.data(), *copy);
     return copy;
   };
   const std::unique_ptr<Panel> modes = crosses ? here(*known.psi) : nullptr, weight = crosses ? here(*known.weight) : nullptr;
@@ -426,29 +426,29 @@ void RungSolver::extend_from(RungSolver& smaller) {
   const double beta = (smaller.size() < size() ? 0.5 : 1) * known.beta;
   // Rows that are kept ride along: a row nearer to them than to the others is one.
   const std::size_t columns = psi.columns(), kept = smaller.state_.treatment.kept.empty() ? 0 : 1;
-  auto in = space_.panel(smaller.size(), columns + 1 + kept);
+  auto in = space_.panel(from.layout(), columns + 1 + kept);
   if (kept > 0) {
     const std::vector<double> flags(smaller.state_.treatment.kept.begin(), smaller.state_.treatment.kept.end());
-    auto flagged = space_.panel(smaller.size(), 1);
-    backend.upload(&from, flags.data(), *flagged);
+    auto flagged = space_.panel(from.layout(), 1);
+    backend.upload(flags.data(), *flagged);
     backend.scale_rows(q, *flagged, {*in, columns + 1, 1});
   }
   space_.combine(q, Eigen::MatrixXd::Identity(1, 1), {*in, columns, 1});
   backend.scale_rows(q, psi, {*in, 0, columns});
-  auto out = space_.panel(size(), columns + 1 + kept);
+  auto out = space_.panel(points_->layout(), columns + 1 + kept);
   context_.watch.stage("extend", size(), beta, columns);
   context_.watch.pass(static_cast<double>(size()) * static_cast<double>(smaller.size()));
   backend.xgemm(beta, *points_, from, *in, *out, &context_.watch, Precision::tf32);  // a start, no better than its rung
   std::vector<double> host(size());
-  backend.download(nullptr, {*out, columns, 1}, host.data());
+  backend.download({*out, columns, 1}, host.data());
   for (double& sum : host) sum = sum > 1e-30 ? 1 / sum : 0;
-  auto inverse = space_.panel(size(), 1);
-  backend.upload(nullptr, host.data(), *inverse);
-  state_.modes.psi = space_.panel(size(), columns);
+  auto inverse = space_.panel(points_->layout(), 1);
+  backend.upload(host.data(), *inverse);
+  state_.modes.psi = space_.panel(points_->layout(), columns);
   backend.scale_rows(*inverse, {*out, 0, columns}, *state_.modes.psi);
   if (kept > 0) {
     backend.scale_rows(*inverse, {*out, columns + 1, 1}, {*out, columns + 1, 1});
-    backend.download(points_.get(), {*out, columns + 1, 1}, host.data());
+    backend.download({*out, columns + 1, 1}, host.data());
     state_.treatment.kept.assign(size(), 0);
     for (std::size_t i = 0; i < size(); ++i) state_.treatment.kept[i] = host[i] > 0.5 ? 1 : 0;
   }

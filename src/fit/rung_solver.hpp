@@ -26,7 +26,6 @@ namespace fd {
 // What is the same for all rungs of a fit.
 struct FitContext {
   Backend& backend;
-  Comm& comm;
   PointSource& source;
   const PointSummary& summary;
   const Options& options;

@@ -10,6 +10,7 @@
 
 #include "base/median.hpp"
 #include "device/backend.hpp"
+#include "fit/backend_of.hpp"
 #include "fit/centred_source.hpp"
 #include "fit/check_options.hpp"
 #include "fit/kernel_sums.hpp"
@@ -49,7 +50,7 @@ std::vector<std::size_t> rows_to_trim(PointSource& source, const Options& option
   const PointSummary summary = summarise(source);
   const Precision precision = traits(options.precision.back()).wide_panels ? Precision::fp64 : Precision::fp32;
   refuse_what_precision_cannot_hold(summary, {precision});
-  const auto backend = make_backend({options.backend, options.isa, options.threads});
+  const auto backend = backend_of(options);
   const std::vector<std::size_t> chosen = nested_sample(n, std::min(n, trim_sample_rows), options.seed);
   CentredSource some(source, summary, chosen), every(source, summary);
   const auto sample = backend->load(some, precision), all = backend->load(every, precision);

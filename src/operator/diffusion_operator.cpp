@@ -24,12 +24,12 @@ DiffusionOperator::DiffusionOperator(Space& space, const Points& points, double 
     : space_(space), points_(points), beta_(beta), watch_(watch) {
   Backend& backend = space.backend();
   const std::size_t n = points.rows();
-  auto sums = space.panel(n, 2);
+  auto sums = space.panel(points.layout(), 2);
   pass_begins();
   backend.mass(beta, points, *sums, watch, negligible(points.precision()));
   count_ = {1, 1};
   std::vector<double> host(2 * n);
-  backend.download(&points, *sums, host.data());
+  backend.download(*sums, host.data());
   q_.resize(n);
   d_.resize(n);
   for (std::size_t i = 0; i < n; ++i) q_[i] = 1 + host[2 * i];
@@ -45,18 +45,18 @@ DiffusionOperator::DiffusionOperator(Space& space, const Points& points, double 
   const std::size_t vectors = carried.count, with_degree = alpha == 0 && aside_ == 0 ? 0 : 1;
   std::unique_ptr<Panel> in, out;
   if (vectors + with_degree > 0) {
-    in = space.panel(n, vectors + with_degree);
-    out = space.panel(n, vectors + with_degree);
-    backend.upload(&points, weight.data(), {*sums, 0, 1});
+    in = space.panel(points.layout(), vectors + with_degree);
+    out = space.panel(points.layout(), vectors + with_degree);
+    backend.upload(weight.data(), {*sums, 0, 1});
     if (vectors > 0) backend.scale_rows({*sums, 0, 1}, carried, {*in, 0, vectors});
-    if (with_degree > 0) backend.upload(&points, weight.data(), {*in, vectors, 1});
+    if (with_degree > 0) backend.upload(weight.data(), {*in, vectors, 1});
     pass_begins();
     backend.xgemm(beta, points, *in, *out, watch, {}, negligible(points.precision()));
     count_.passes += 1;
     count_.columns += vectors + with_degree;
   }
   if (with_degree > 0) {
-    backend.download(&points, {*out, vectors, 1}, d_.data());
+    backend.download({*out, vectors, 1}, d_.data());
     for (std::size_t i = 0; i < n; ++i) d_[i] = weight[i] * (weight[i] + d_[i]);
   } else {
     d_ = q_;
@@ -66,8 +66,8 @@ DiffusionOperator::DiffusionOperator(Space& space, const Points& points, double 
 
   const auto column = [&](auto&& value) {
     for (std::size_t i = 0; i < n; ++i) host[i] = value(i);
-    auto panel = space.panel(n, 1);
-    backend.upload(&points, host.data(), *panel);
+    auto panel = space.panel(points.layout(), 1);
+    backend.upload(host.data(), *panel);
     return panel;
   };
   const double norm = std::sqrt(std::accumulate(d_.begin(), d_.end(), 0.0));
@@ -76,8 +76,8 @@ DiffusionOperator::DiffusionOperator(Space& space, const Points& points, double 
   perron_ = column([&](std::size_t i) { return std::sqrt(d_[i]) / norm; });
   if (aside_ > 0) taking_part_ = column([&](std::size_t i) { return weight[i] == 0 ? 0.0 : 1.0; });
   if (vectors > 0) {  // v = sqrt(d)/norm psi, M v = s (K - I)(q^-a psi)/norm + s^2 v
-    start_ = space.panel(n, vectors);
-    start_image_ = space.panel(n, vectors);
+    start_ = space.panel(points.layout(), vectors);
+    start_image_ = space.panel(points.layout(), vectors);
     backend.scale_rows(*perron_, carried, *start_);
     const auto scaled = column([&](std::size_t i) { return weight[i] == 0 ? 0 : weight[i] / std::sqrt(d_[i]) / norm; });
     backend.scale_rows(*scaled, {*out, 0, vectors}, *start_image_);
@@ -95,7 +95,7 @@ DiffusionOperator::DiffusionOperator(Space& space, const Points& points, double 
 void DiffusionOperator::archive(Archive& archive) {
   archive(q_, d_, stays_, s_off_, s_off_2beta_, least_share_, aside_, sparse_);
   archive_progress(archive);
-  for (auto* panel : {&taking_part_, &scale_, &scale_squared_, &perron_}) space_.archive(archive, *panel);
+  for (auto* panel : {&taking_part_, &scale_, &scale_squared_, &perron_}) space_.archive(archive, layout(), *panel);
 }
 
 // Entries that may be left out: with N of them, weighted by w = q^-alpha, a row of K w loses at most N max(w) times the largest, and it has at
@@ -111,13 +111,13 @@ void DiffusionOperator::find_return_probability(const std::vector<double>& weigh
     for (std::size_t i = 0; i < weight.size(); ++i) stays_[i] = 1 / q_[i];
     return;
   }
-  auto in = space_.panel(weight.size(), 1), out = space_.panel(weight.size(), 1);
-  space_.backend().upload(&points_, weight.data(), *in);
+  auto in = space_.panel(layout(), 1), out = space_.panel(layout(), 1);
+  space_.backend().upload(weight.data(), *in);
   pass_begins();
   space_.backend().xgemm(beta_, points_, *in, *out, watch_, {}, negligible(points_.precision()));
   count_.passes += 1;
   count_.columns += 1;
-  space_.backend().download(&points_, *out, stays_.data());
+  space_.backend().download(*out, stays_.data());
   for (std::size_t i = 0; i < weight.size(); ++i) {
     stays_[i] = weight[i] / (weight[i] + stays_[i]);
     if (!std::isfinite(stays_[i])) throw not_a_kernel(i);
@@ -168,7 +168,7 @@ void DiffusionOperator::restrict(Columns directions) {
 
 void DiffusionOperator::product(Columns in, Columns out, std::optional<Precision> enough) {
   Backend& backend = space_.backend();
-  if (!scaled_ || scaled_->columns() < in.count) scaled_ = space_.panel(points_.rows(), in.count);
+  if (!scaled_ || scaled_->columns() < in.count) scaled_ = space_.panel(layout(), in.count);
   const Columns scaled(*scaled_, 0, in.count);
   backend.scale_rows(*scale_, in, scaled);
   pass_begins();
@@ -181,7 +181,7 @@ void DiffusionOperator::product(Columns in, Columns out, std::optional<Precision
 
 double DiffusionOperator::perron_residual() {
   if (perron_wanted_) {  // nothing took it along: a pass of its own
-    auto image = space_.panel(points_.rows(), 1);
+    auto image = space_.panel(layout(), 1);
     product(*perron_, *image);
     note_perron(*image);
   }
@@ -213,7 +213,7 @@ double DiffusionOperator::apply_low_precision(Columns in, Columns out, double pe
 }
 
 void DiffusionOperator::apply_with_perron(Columns in, Columns out) {
-  auto with_perron = space_.panel(points_.rows(), in.count + 1), image = space_.panel(points_.rows(), in.count + 1);
+  auto with_perron = space_.panel(layout(), in.count + 1), image = space_.panel(layout(), in.count + 1);
   const auto width = static_cast<Eigen::Index>(in.count);
   const Columns all(*with_perron), last(*with_perron, in.count, 1), image_last(*image, in.count, 1);
   space_.combine(in, Eigen::MatrixXd::Identity(width, width), {*with_perron, 0, in.count});

@@ -45,7 +45,7 @@ class DiffusionOperator final : public Operator {
   void archive(Archive& archive);
   void archive_progress(Archive& archive) override { archive(perron_wanted_, perron_residual_, applied_, count_); }
 
-  std::size_t size() const override { return points_.rows(); }
+  const SharedLayout& layout() const override { return points_.layout(); }
   void restrict(Columns directions) override;
   void apply(Columns in, Columns out) override;
   // With kernel entries in tf32, where the back-end has something cheaper for that.

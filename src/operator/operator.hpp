@@ -11,8 +11,8 @@ namespace fd {
 class Operator {
  public:
   virtual ~Operator() = default;
-  virtual std::size_t size() const = 0;  // of the whole, over all ranks
-  virtual std::size_t local_rows() const { return size(); }
+  virtual const SharedLayout& layout() const = 0;  // of the vectors it takes
+  std::size_t size() const { return layout()->rows(); }
   // Random directions lose what A leaves at zero: rows set aside.
   virtual void restrict([[maybe_unused]] Columns directions) {}
   virtual void apply(Columns in, Columns out) = 0;  // out = A in; symmetric by contract; in and out do not overlap

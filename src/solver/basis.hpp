@@ -36,7 +36,7 @@ void archive(Archive& archive, Eigen::Matrix<double, Eigen::Dynamic, Columns>& a
 class Basis {
  public:
   Basis(Space& space, Operator& a, Panel* locked, std::size_t most)
-      : space_(space), a_(a), locked_(locked), v_(space.panel(a.local_rows(), most)), image_(space.panel(a.local_rows(), most)) {}
+      : space_(space), a_(a), locked_(locked), v_(space.panel(a.layout(), most)), image_(space.panel(a.layout(), most)) {}
 
   std::size_t size() const { return size_; }
   std::size_t most() const { return v_->columns(); }

@@ -79,7 +79,7 @@ class Iteration {
     for (std::size_t j = 0; j < all.size(); ++j) all[j] = j;
     measure_pairs(all);
     const std::size_t carried = std::min<std::size_t>(modes_ + options_.carry, basis_.size());
-    spectrum.vectors = space_.panel(basis_.vectors().rows(), carried);
+    spectrum.vectors = space_.panel(basis_.vectors().panel->layout(), carried);
     basis_.ritz_vectors(*spectrum.vectors);
     spectrum.values = estimates_;
     for (std::size_t j = spectrum.values.size(); j < all.size(); ++j) spectrum.values.push_back(basis_.values()(index(j)));

@@ -1,5 +1,5 @@
 // What the contract tests run on: every back-end of the registry that works here, with every instruction set it takes, at every
-// precision; and the oracle they are compared with. No test names a back-end itself.
+// precision, and with its rows spread over ranks; and the oracle they are compared with. No test names a back-end itself.
 #pragma once
 
 #include <memory>
@@ -19,11 +19,18 @@ inline std::unique_ptr<Backend> make_oracle() { return make_backend({"reference"
 struct Case {
   std::string backend, isa;  // no isa: the back-end has none to choose from
   Precision precision;
+  int ranks = 1;  // threads that share the rows, however few these are
 
   std::unique_ptr<Backend> make(int threads = 2, std::optional<std::size_t> keep_bytes = {}, bool one_bandwidth = false) const {
-    return make_backend({backend, isa, threads, keep_bytes, one_bandwidth});
+    BackendRequest request{backend, isa, threads, keep_bytes, one_bandwidth};
+    request.ranks = ranks;
+    request.rows_a_rank = 1;
+    return make_backend(request);
   }
-  std::string name() const { return backend + "_" + (isa.empty() ? "" : isa + "_") + std::string(traits(precision).name); }
+  std::string name() const {
+    return backend + "_" + (isa.empty() ? "" : isa + "_") + std::string(traits(precision).name) +
+           (ranks > 1 ? "_" + std::to_string(ranks) + "ranks" : "");
+  }
 };
 inline void PrintTo(const Case& one, std::ostream* out) { *out << one.name(); }
 
@@ -40,6 +47,10 @@ inline std::vector<Case> every_backend(const std::vector<Precision>& precisions)
     }
     for (const std::string& isa : sets)
       for (const Precision precision : precisions) cases.push_back({backend, isa, precision});
+    // what is done between ranks is the same for every instruction set
+    for (const int ranks : {2, 3, 5})
+      for (const Precision precision : precisions)
+        if (!sets.empty()) cases.push_back({backend, sets.front(), precision, ranks});
   }
   return cases;
 }

@@ -20,13 +20,13 @@ class Kept : public testing::TestWithParam<Case> {
   }
 
   static std::vector<double> pass(Backend& backend, const Points& points, double beta, std::size_t columns) {
-    auto in = backend.panel(points.rows(), columns, GetParam().precision),
-         out = backend.panel(points.rows(), columns, GetParam().precision);
+    auto in = backend.panel(points.layout(), columns, GetParam().precision),
+         out = backend.panel(points.layout(), columns, GetParam().precision);
     backend.randomize(*in, 7, 0);
     if (columns == 2) backend.mass(beta, points, *out, nullptr);
     else backend.xgemm(beta, points, *in, *out, nullptr);
     std::vector<double> host(points.rows() * columns);
-    backend.download(&points, *out, host.data());
+    backend.download(*out, host.data());
     return host;
   }
 
@@ -75,12 +75,12 @@ TEST_P(Kept, TilesKeepThePromiseAtEveryBandwidth) {
   ViewSource source(PointsView(data.x.data(), data.rows, data.dimension));
   const auto points = tested->load(source, GetParam().precision), exact = oracle->load(source, Precision::fp64);
   for (const double beta : {0.0101, 0.0105, 0.012, 0.0157, 0.02, 0.026, 0.05, 0.3}) {
-    auto sums = tested->panel(data.rows, 2, GetParam().precision), expected = oracle->panel(data.rows, 2, Precision::fp64);
+    auto sums = tested->panel(points->layout(), 2, GetParam().precision), expected = oracle->panel(exact->layout(), 2, Precision::fp64);
     tested->mass(beta, *points, *sums, nullptr);
     oracle->mass(beta, *exact, *expected, nullptr);
     std::vector<double> host(2 * data.rows), right(2 * data.rows);
-    tested->download(points.get(), *sums, host.data());
-    oracle->download(exact.get(), *expected, right.data());
+    tested->download(*sums, host.data());
+    oracle->download(*expected, right.data());
     for (std::size_t i = 0; i < data.rows; ++i)
       EXPECT_NEAR(host[2 * i], right[2 * i], traits(GetParam().precision).row_error * (1 + right[2 * i]))
           << beta << ", row " << i;

@@ -34,19 +34,19 @@ class KernelProduct : public testing::TestWithParam<Case> {
     ViewSource x_source(PointsView(x.x.data(), x.rows, x.dimension));
     const auto points = backend.load(x_source, precision);
     std::vector<double> y(x.rows * columns);
-    auto out = backend.panel(x.rows, columns, precision);
+    auto out = backend.panel(points->layout(), columns, precision);
     if (z == nullptr) {
-      auto in = backend.panel(x.rows, columns, precision);
-      backend.upload(points.get(), w.data(), *in);
+      auto in = backend.panel(points->layout(), columns, precision);
+      backend.upload(w.data(), *in);
       backend.xgemm(beta, *points, *in, *out, nullptr);
     } else {
       ViewSource z_source(PointsView(z->x.data(), z->rows, z->dimension));
       const auto others = backend.load(z_source, precision);
-      auto in = backend.panel(z->rows, columns, precision);
-      backend.upload(others.get(), w.data(), *in);
+      auto in = backend.panel(others->layout(), columns, precision);
+      backend.upload(w.data(), *in);
       backend.xgemm(beta, *points, *others, *in, *out, nullptr);
     }
-    backend.download(points.get(), *out, y.data());
+    backend.download(*out, y.data());
     return y;
   }
 
@@ -145,9 +145,9 @@ TEST_P(KernelProduct, MassIsTheSumOfEntriesAndOfTheirSquares) {
       std::vector<double> got(2 * x.rows), want(2 * x.rows);
       for (auto* backend : {tested.get(), oracle.get()}) {
         const auto points = backend->load(source, precision);
-        auto sums = backend->panel(x.rows, 2, precision);
+        auto sums = backend->panel(points->layout(), 2, precision);
         backend->mass(beta, *points, *sums, nullptr);
-        backend->download(points.get(), *sums, backend == tested.get() ? got.data() : want.data());
+        backend->download(*sums, backend == tested.get() ? got.data() : want.data());
       }
       for (std::size_t i = 0; i < got.size(); ++i)
         EXPECT_NEAR(got[i], want[i], traits(precision).row_error * (1 + want[i]))
@@ -167,8 +167,8 @@ TEST_P(KernelProduct, EveryPassTellsThatItIsOver) {
   for (Backend* backend : {tested.get(), oracle.get()}) {
     ViewSource source(PointsView(x.x.data(), x.rows, x.dimension));
     const auto points = backend->load(source, precision);
-    auto in = backend->panel(x.rows, 2, precision), out = backend->panel(x.rows, 2, precision);
-    backend->upload(points.get(), weights(x.rows, 2, precision).data(), *in);
+    auto in = backend->panel(points->layout(), 2, precision), out = backend->panel(points->layout(), 2, precision);
+    backend->upload(weights(x.rows, 2, precision).data(), *in);
     LastTick symmetric, rectangular, mass;
     backend->xgemm(0.3, *points, *in, *out, &symmetric);
     backend->xgemm(0.3, *points, *points, *in, *out, &rectangular);

@@ -19,12 +19,12 @@ class LowPrecision : public testing::TestWithParam<Case> {
   // K - I as the back-end makes it, column by column.
   static Eigen::MatrixXd kernel(Backend& backend, const Points& points, double beta, std::optional<Precision> enough) {
     const std::size_t n = points.rows();
-    auto in = backend.panel(n, n, points.precision()), out = backend.panel(n, n, points.precision());
+    auto in = backend.panel(points.layout(), n, points.precision()), out = backend.panel(points.layout(), n, points.precision());
     const auto size = static_cast<Eigen::Index>(n);
     Eigen::MatrixXd k = Eigen::MatrixXd::Identity(size, size);
-    backend.upload(&points, k.data(), *in);
+    backend.upload(k.data(), *in);
     backend.xgemm(beta, points, *in, *out, nullptr, enough);
-    backend.download(&points, *out, k.data());
+    backend.download(*out, k.data());
     return k;
   }
 

@@ -38,13 +38,13 @@ std::vector<Spread> spreads() {
 class Negligible : public testing::TestWithParam<Case> {
  protected:
   static std::vector<double> sums(Backend& backend, const Points& points, double beta, bool mass, double negligible) {
-    auto in = backend.panel(points.rows(), 2, points.precision()), out = backend.panel(points.rows(), 2, points.precision());
+    auto in = backend.panel(points.layout(), 2, points.precision()), out = backend.panel(points.layout(), 2, points.precision());
     const std::vector<double> ones(2 * points.rows(), 1.0);
-    backend.upload(&points, ones.data(), *in);
+    backend.upload(ones.data(), *in);
     if (mass) backend.mass(beta, points, *out, nullptr, negligible);
     else backend.xgemm(beta, points, *in, *out, nullptr, {}, negligible);
     std::vector<double> host(2 * points.rows());
-    backend.download(&points, *out, host.data());
+    backend.download(*out, host.data());
     return host;
   }
 };

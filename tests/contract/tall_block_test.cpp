@@ -28,8 +28,8 @@ class TallBlock : public testing::TestWithParam<Case> {
     return v;
   }
   std::unique_ptr<Panel> filled(Backend& backend, std::size_t rows, std::size_t columns, std::uint64_t stream) {
-    auto panel = backend.panel(rows, columns, precision);
-    backend.upload(nullptr, values(rows * columns, stream).data(), *panel);
+    auto panel = backend.panel(plain_layout(rows), columns, precision);
+    backend.upload(values(rows * columns, stream).data(), *panel);
     return panel;
   }
 };
@@ -59,7 +59,7 @@ TEST_P(TallBlock, CombineReplacesAndAccumulates) {
           auto a = filled(backend, rows, na + 2, 3), out = filled(backend, rows, ny + 2, 4);
           backend.combine({*a, 1, na}, s, {*out, 2, ny}, accumulate);
           y[which].resize(rows * (ny + 2));
-          backend.download(nullptr, *out, y[which].data());
+          backend.download(*out, y[which].data());
         }
         // na products, each of size at most five or so, rounded once a term
         for (std::size_t i = 0; i < y[0].size(); ++i) ASSERT_NEAR(y[0][i], y[1][i], 5 * unit * static_cast<double>(na + 2));
@@ -69,12 +69,12 @@ TEST_P(TallBlock, CombineReplacesAndAccumulates) {
 TEST_P(TallBlock, CombineInPlace) {
   const std::size_t rows = 333, na = 21, ny = 8;
   const Eigen::MatrixXd s = Eigen::MatrixXd::Random(na, ny);
-  auto a = filled(*tested, rows, na, 5), apart = filled(*tested, rows, na, 5), out = tested->panel(rows, ny, precision);
+  auto a = filled(*tested, rows, na, 5), apart = filled(*tested, rows, na, 5), out = tested->panel(plain_layout(rows), ny, precision);
   tested->combine(*apart, s, *out, false);
   tested->combine(*a, s, {*a, 0, ny}, false);
   std::vector<double> want(rows * ny), got(rows * ny);
-  tested->download(nullptr, *out, want.data());
-  tested->download(nullptr, {*a, 0, ny}, got.data());
+  tested->download(*out, want.data());
+  tested->download({*a, 0, ny}, got.data());
   EXPECT_EQ(want, got);
 }
 
@@ -85,14 +85,14 @@ TEST_P(TallBlock, RowsScaledRandomAndOrdered) {
     auto a = filled(*backend, rows, columns, 6), s = filled(*backend, rows, 1, 7);
     backend->scale_rows(*s, *a, *a);
     backend->multiply_add(*s, *a, *a);
-    backend->download(nullptr, *a, backend == tested.get() ? got.data() : want.data());
+    backend->download(*a, backend == tested.get() ? got.data() : want.data());
   }
   for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], want[i], 8 * unit * (1 + std::abs(want[i])));
 
   for (auto* backend : {tested.get(), oracle.get()}) {
-    auto a = backend->panel(rows, columns, precision);
+    auto a = backend->panel(plain_layout(rows), columns, precision);
     backend->randomize(*a, 17, 3);
-    backend->download(nullptr, *a, backend == tested.get() ? got.data() : want.data());
+    backend->download(*a, backend == tested.get() ? got.data() : want.data());
   }
   for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], want[i], unit * (1 + std::abs(want[i])));
 }
@@ -102,10 +102,10 @@ TEST_P(TallBlock, UploadAndDownloadKeepTheOrderOfTheSource) {
   const auto x = values(rows * 2, 8), column = values(rows, 9);
   ViewSource source(PointsView(x.data(), rows, 2));
   const auto points = tested->load(source, precision);
-  auto a = tested->panel(rows, 1, precision);
-  tested->upload(points.get(), column.data(), *a);
+  auto a = tested->panel(points->layout(), 1, precision);
+  tested->upload(column.data(), *a);
   std::vector<double> back(rows);
-  tested->download(points.get(), *a, back.data());
+  tested->download(*a, back.data());
   EXPECT_EQ(column, back);
 }
 

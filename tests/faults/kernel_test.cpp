@@ -23,9 +23,11 @@ class Spoiled final : public Backend {
 
   std::string description() const override { return inner_->description(); }
   std::string isa() const override { return inner_->isa(); }
-  std::unique_ptr<Points> load(PointSource& centred, Precision precision) override { return inner_->load(centred, precision); }
-  std::unique_ptr<Panel> panel(std::size_t n, std::size_t columns, Precision precision) override {
-    return inner_->panel(n, columns, precision);
+  std::unique_ptr<Points> load(PointSource& centred, Precision precision, const std::optional<Whole>& whole) override {
+    return inner_->load(centred, precision, whole);
+  }
+  std::unique_ptr<Panel> panel(const SharedLayout& layout, std::size_t columns, Precision precision) override {
+    return inner_->panel(layout, columns, precision);
   }
   void xgemm(double beta, const Points& x, Columns w, Columns y, Watch* watch, std::optional<Precision> enough,
              double negligible) override {
@@ -44,13 +46,25 @@ class Spoiled final : public Backend {
     inner_->mass(beta, x, y, watch, negligible);
     spoil(y);
   }
+  void xgemm_pair(double beta, const Points& x, const Points& z, Columns w_x, Columns w_z, Columns y_x, Columns y_z, Share share,
+                  Watch* watch, std::optional<Precision> enough, double negligible) override {
+    inner_->xgemm_pair(beta, x, z, w_x, w_z, y_x, y_z, share, watch, enough, negligible);
+    spoil(y_x);
+  }
+  void mass_pair(double beta, const Points& x, const Points& z, Columns y_x, Columns y_z, Share share, Watch* watch,
+                 double negligible) override {
+    inner_->mass_pair(beta, x, z, y_x, y_z, share, watch, negligible);
+    spoil(y_x);
+  }
+  void send_points(const Points& points, Archive& to) override { inner_->send_points(points, to); }
+  std::unique_ptr<Points> visitor(Archive& from) override { return inner_->visitor(from); }
   Eigen::MatrixXd gram(Columns a, Columns b) override { return inner_->gram(a, b); }
   void combine(Columns a, const Eigen::MatrixXd& s, Columns y, bool accumulate) override { inner_->combine(a, s, y, accumulate); }
   void scale_rows(Columns scale, Columns a, Columns y) override { inner_->scale_rows(scale, a, y); }
   void multiply_add(Columns scale, Columns a, Columns y) override { inner_->multiply_add(scale, a, y); }
   void randomize(Columns a, std::uint64_t seed, std::uint64_t stream) override { inner_->randomize(a, seed, stream); }
-  void upload(const Points* points, const double* host, Columns a) override { inner_->upload(points, host, a); }
-  void download(const Points* points, Columns a, double* host) override { inner_->download(points, a, host); }
+  void upload(const double* host, Columns a) override { inner_->upload(host, a); }
+  void download(Columns a, double* host) override { inner_->download(a, host); }
 
  private:
   void spoil(Columns y) {
@@ -58,10 +72,10 @@ class Spoiled final : public Backend {
     if (++products_ > most) throw Endless{};
     if (products_ != at_) return;
     std::vector<double> values(y.rows() * y.count);
-    inner_->download(nullptr, y, values.data());
+    inner_->download(y, values.data());
     if (everywhere_) values.assign(values.size(), value_);
     else values[values.size() / 2] = value_;
-    inner_->upload(nullptr, values.data(), y);
+    inner_->upload(values.data(), y);
   }
 
   std::unique_ptr<Backend> inner_;

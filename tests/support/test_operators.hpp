@@ -14,10 +14,10 @@ namespace fd::test {
 class DiagonalOperator final : public Operator {
  public:
   DiagonalOperator(Space& space, std::vector<double> values)
-      : space_(space), values_(std::move(values)), panel_(space.panel(values_.size(), 1)) {
-    space.backend().upload(nullptr, values_.data(), *panel_);
+      : space_(space), values_(std::move(values)), panel_(space.panel(plain_layout(values_.size()), 1)) {
+    space.backend().upload(values_.data(), *panel_);
   }
-  std::size_t size() const override { return values_.size(); }
+  const SharedLayout& layout() const override { return panel_->layout(); }
   void apply(Columns in, Columns out) override {
     space_.backend().scale_rows(*panel_, in, out);
     ++passes;
@@ -32,8 +32,9 @@ class DiagonalOperator final : public Operator {
 
 class DenseOperator : public Operator {
  public:
-  DenseOperator(Space& space, Eigen::MatrixXd matrix) : space_(space), matrix_(std::move(matrix)) {}
-  std::size_t size() const override { return static_cast<std::size_t>(matrix_.rows()); }
+  DenseOperator(Space& space, Eigen::MatrixXd matrix)
+      : space_(space), matrix_(std::move(matrix)), layout_(plain_layout(static_cast<std::size_t>(matrix_.rows()))) {}
+  const SharedLayout& layout() const override { return layout_; }
   void apply(Columns in, Columns out) override { multiply(matrix_, in, out); }
   std::size_t passes = 0;
 
@@ -41,15 +42,16 @@ class DenseOperator : public Operator {
   void multiply(const Eigen::MatrixXd& matrix, Columns in, Columns out) {
     using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
     RowMajor x(matrix.rows(), static_cast<Eigen::Index>(in.count));
-    space_.backend().download(nullptr, in, x.data());
+    space_.backend().download(in, x.data());
     const RowMajor y = matrix * x;
-    space_.backend().upload(nullptr, y.data(), out);
+    space_.backend().upload(y.data(), out);
     ++passes;
   }
 
  private:
   Space& space_;
   Eigen::MatrixXd matrix_;
+  SharedLayout layout_;
 };
 
 // Off by a symmetric matrix of norm `error` where that is permitted, or, if `greedy`, wherever anything is.

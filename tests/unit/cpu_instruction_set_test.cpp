@@ -29,12 +29,12 @@ class InstructionSet : public testing::TestWithParam<Known> {
     const auto backend = make_backend({"cpu", GetParam().name, 1});
     ViewSource source(PointsView(x.x.data(), x.rows, x.dimension));
     const auto points = backend->load(source, precision);
-    auto in = backend->panel(x.rows, 1, precision), out = backend->panel(x.rows, 1, precision);
+    auto in = backend->panel(points->layout(), 1, precision), out = backend->panel(points->layout(), 1, precision);
     const std::vector<double> ones(x.rows, 1.0);
     std::vector<double> y(x.rows);
-    backend->upload(points.get(), ones.data(), *in);
+    backend->upload(ones.data(), *in);
     backend->xgemm(1.0, *points, *in, *out, nullptr);
-    backend->download(points.get(), *out, y.data());
+    backend->download(*out, y.data());
     return y;
   }
 };

@@ -16,12 +16,12 @@ TEST(CpuNegligible, TilesFarApartAreLeftOut) {
   const auto backend = make_backend({"cpu", "", 1});
   ViewSource source(PointsView(data.x.data(), data.rows, data.dimension));
   const auto points = backend->load(source, Precision::fp64);
-  auto sums = backend->panel(data.rows, 2, Precision::fp64);
+  auto sums = backend->panel(points->layout(), 2, Precision::fp64);
   std::vector<double> all(2 * data.rows), some(2 * data.rows);
   backend->mass(1, *points, *sums, nullptr);
-  backend->download(points.get(), *sums, all.data());
+  backend->download(*sums, all.data());
   backend->mass(1, *points, *sums, nullptr, 1e-4);
-  backend->download(points.get(), *sums, some.data());
+  backend->download(*sums, some.data());
   for (std::size_t i = 0; i < data.rows; ++i) EXPECT_GT(all[2 * i] - some[2 * i], 1e-9 * all[2 * i]) << i;
 }
 

@@ -45,19 +45,19 @@ std::vector<Named> tables() {
 TEST(SurvivingTiles, OnlyPanelsThatAreApartAreLeftOutAndMostOfThese) {
   for (const auto& [name, data, distance] : tables()) {
     ViewSource source(PointsView(data.x.data(), data.rows, data.dimension));
-    const CpuPoints<float> points(source, Precision::fp32);
+    const CpuPoints<float> points(source, Precision::fp32, {});
     Team team(2);
     const auto& packed = points.packed(1, 1, points.wants_local(1), false, team);
     const Schedule schedule(packed.panels);
     SurvivingTiles survivors;
-    survivors.begin(*packed.bounds, schedule, distance, team);
+    survivors.begin(*packed.bounds, *packed.bounds, schedule, distance, team);
     const auto nearest = [&](std::size_t p, std::size_t q) {
       double least = std::numeric_limits<double>::infinity();
       for (std::size_t i = packed.first_row[p]; i < packed.first_row[p + 1]; ++i)
         for (std::size_t j = packed.first_row[q]; j < packed.first_row[q + 1]; ++j) {
           double square = 0;
           for (std::size_t c = 0; c < data.dimension; ++c) {
-            const std::size_t a = points.order()[i], b = points.order()[j];
+            const std::size_t a = points.layout()->row(i), b = points.layout()->row(j);
             square += std::pow(data.x[a * data.dimension + c] - data.x[b * data.dimension + c], 2);
           }
           least = std::min(least, square);
@@ -89,29 +89,29 @@ TEST(SurvivingTiles, OnlyPanelsThatAreApartAreLeftOutAndMostOfThese) {
 TEST(SurvivingTiles, NothingIsMappedWhereNothingCanBeLeftOut) {
   const Dataset data = table_of(500, 3, [](std::size_t i, std::size_t c) { return normal_at(1, 0, i, c); });
   ViewSource source(PointsView(data.x.data(), data.rows, data.dimension));
-  const CpuPoints<double> points(source, Precision::fp64);
+  const CpuPoints<double> points(source, Precision::fp64, {});
   Team team(1);
   const auto& packed = points.packed(1, 1, points.wants_local(1), false, team);
   const Schedule schedule(packed.panels);
   SurvivingTiles survivors;
   for (const double distance : {20.0, std::numeric_limits<double>::infinity()}) {
-    survivors.begin(*packed.bounds, schedule, distance, team);
+    survivors.begin(*packed.bounds, *packed.bounds, schedule, distance, team);
     EXPECT_EQ(survivors.of_task(0), nullptr);
-    EXPECT_EQ(packed.bounds->identity(), nullptr) << "boxes were measured for nothing";
+    EXPECT_FALSE(packed.bounds->prepared()) << "boxes were measured for nothing";
   }
 }
 
 TEST(SurvivingTiles, OneMapForAnyNumberOfThreads) {
   const Named table = tables()[1];
   ViewSource source(PointsView(table.data.x.data(), table.data.rows, table.data.dimension));
-  const CpuPoints<float> points(source, Precision::fp32);
+  const CpuPoints<float> points(source, Precision::fp32, {});
   std::vector<std::vector<std::uint64_t>> maps;
   for (const int threads : {1, 2, 3}) {
     Team team(threads);
     const auto& packed = points.packed(1, 1, points.wants_local(1), false, team);
     const Schedule schedule(packed.panels);
     SurvivingTiles survivors;
-    survivors.begin(*packed.bounds, schedule, table.distance, team);
+    survivors.begin(*packed.bounds, *packed.bounds, schedule, table.distance, team);
     std::vector<std::uint64_t> all;
     for (std::size_t index = 0; index < schedule.tasks(); ++index)
       all.insert(all.end(), survivors.of_task(index),

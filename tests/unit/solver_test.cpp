@@ -17,8 +17,7 @@ namespace {
 class Solver : public testing::TestWithParam<Precision> {
  protected:
   std::unique_ptr<Backend> backend = make_backend({"cpu", "", 2});
-  Comm comm;
-  Space space{*backend, GetParam(), comm};
+  Space space{*backend, GetParam()};
   bool wide = GetParam() == Precision::fp64;
   double tolerance = wide ? 1e-10 : 1e-5;
 
@@ -115,8 +114,8 @@ TEST_P(Solver, WarmStartThatMissesTheLargestFindsIt) {
   // the start holds e_1 … e_7 exactly, and nothing of e_0
   std::vector<double> host(n * 7, 0.0);
   for (std::size_t c = 0; c < 7; ++c) host[(c + 1) * 7 + c] = 1;
-  auto start = space.panel(n, 7);
-  backend->upload(nullptr, host.data(), *start);
+  auto start = space.panel(plain_layout(n), 7);
+  backend->upload(host.data(), *start);
   expect_largest(block_lanczos(space, a, options(k), nullptr, start.get()), values, k);
 }
 
@@ -131,8 +130,8 @@ TEST_P(Solver, WarmStartThatMissesSeveralFindsThemAll) {
     host[(c + missed) * carried + c] = 1;
     for (std::size_t i = missed; i < n; ++i) host[i * carried + c] += 1e-3 * Random(3, c).normal(i);
   }
-  auto start = space.panel(n, carried), image = space.panel(n, carried);
-  backend->upload(nullptr, host.data(), *start);
+  auto start = space.panel(plain_layout(n), carried), image = space.panel(plain_layout(n), carried);
+  backend->upload(host.data(), *start);
   a.apply(*start, *image);
   expect_largest(block_lanczos(space, a, options(k), nullptr, start.get(), image.get()), values, k);
   expect_largest(block_lanczos(space, a, options(k), nullptr, start.get()), values, k);
@@ -148,8 +147,8 @@ TEST_P(Solver, LowPrecisionWarmStartWithImagesThatMissesTheLargestFindsIt) {
     host[(c + 1) * carried + c] = 1;
     for (std::size_t i = 8; i < n; ++i) host[i * carried + c] = 0.002 * Random(3, c).normal(i);  // and nothing of e_0
   }
-  auto start = space.panel(n, carried), image = space.panel(n, carried);
-  backend->upload(nullptr, host.data(), *start);
+  auto start = space.panel(plain_layout(n), carried), image = space.panel(plain_layout(n), carried);
+  backend->upload(host.data(), *start);
   a.apply(*start, *image);
   expect_largest(block_lanczos(space, a, options(k), nullptr, start.get(), image.get()), values, k);
 }
@@ -165,7 +164,7 @@ TEST_P(Solver, WarmStartIsShortAndUselessStartIsNoLoss) {
   const Spectrum warm = block_lanczos(space, a, o, nullptr, cold.vectors.get());
   expect_largest(warm, values, k);
   EXPECT_LE(warm.passes, 5u);
-  auto useless = space.panel(n, 16);
+  auto useless = space.panel(plain_layout(n), 16);
   space.randomize(*useless, 99, 7);
   const Spectrum lost = block_lanczos(space, a, o, nullptr, useless.get());
   expect_largest(lost, values, k);
@@ -180,8 +179,8 @@ TEST_P(Solver, LockedVectorIsKeptOut) {
   DiagonalOperator a(space, values);
   std::vector<double> host(n, 0.0);
   host[0] = 1;
-  auto locked = space.panel(n, 1);
-  backend->upload(nullptr, host.data(), *locked);
+  auto locked = space.panel(plain_layout(n), 1);
+  backend->upload(host.data(), *locked);
   expect_largest(block_lanczos(space, a, options(6), locked.get()), rest, 6);
 }
 
@@ -257,14 +256,14 @@ class PoisonedOperator final : public Operator {
  public:
   PoisonedOperator(Operator& healthy, Space& space, std::size_t pass, double poison)
       : healthy_(healthy), space_(space), pass_(pass), poison_(poison) {}
-  std::size_t size() const override { return healthy_.size(); }
+  const SharedLayout& layout() const override { return healthy_.layout(); }
   void apply(Columns in, Columns out) override {
     healthy_.apply(in, out);
     if (++passes_ != pass_) return;
     std::vector<double> host(out.rows() * out.count);
-    space_.backend().download(nullptr, out, host.data());
+    space_.backend().download(out, host.data());
     host[host.size() / 2] = poison_;
-    space_.backend().upload(nullptr, host.data(), out);
+    space_.backend().upload(host.data(), out);
   }
 
  private:
@@ -303,7 +302,7 @@ TEST_P(Solver, SubspaceOfADenseDiffusionOperator) {
   // the two spans agree to residual / gap (12 first harmonics, then a gap)
   using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   RowMajor v(700, static_cast<Eigen::Index>(k));
-  backend->download(nullptr, {*spectrum.vectors, 0, k}, v.data());
+  backend->download({*spectrum.vectors, 0, k}, v.data());
   const Eigen::MatrixXd overlap = dense.vectors.leftCols(static_cast<Eigen::Index>(k)).transpose() * v;
   const double gap = dense.values(static_cast<Eigen::Index>(k) - 1) - dense.values(static_cast<Eigen::Index>(k));
   const double lost =
@@ -336,7 +335,7 @@ TEST_P(Solver, LowPrecisionImagesHideNothing) {
       EXPECT_GE(a.low_precision_passes, 1u);
       EXPECT_LT(a.low_precision_passes, a.passes);
       RowMajor v(700, static_cast<Eigen::Index>(k));
-      backend->download(nullptr, {*spectrum.vectors, 0, k}, v.data());
+      backend->download({*spectrum.vectors, 0, k}, v.data());
       for (std::size_t j = 0; j < k; ++j) {
         const auto column = v.col(static_cast<Eigen::Index>(j));
         const double truth = (matrix * column - spectrum.values[j] * column).norm();
@@ -352,11 +351,11 @@ TEST_P(Solver, SameBitsTwiceAndForAnyNumberOfThreads) {
   std::vector<std::vector<double>> seen;
   for (const int threads : {1, 2, 3, 2}) {
     const auto own = make_backend({"cpu", "", threads});
-    Space other(*own, GetParam(), comm);
+    Space other(*own, GetParam());
     DiagonalOperator a(other, values);
     const Spectrum spectrum = block_lanczos(other, a, options(7));
     std::vector<double> host(values.size() * spectrum.vectors->columns());
-    own->download(nullptr, *spectrum.vectors, host.data());
+    own->download(*spectrum.vectors, host.data());
     host.insert(host.end(), spectrum.values.begin(), spectrum.values.end());
     seen.push_back(host);
   }

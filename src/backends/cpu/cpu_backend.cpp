@@ -50,16 +50,29 @@ class Core {
     runner_.mass(packed(beta, x, x, {}).first, HostColumns<T>(y), watch, negligible);
   }
 
+  void xgemm_pair(double beta, const CpuPoints<T>& x, const CpuPoints<T>& z, Columns w_x, Columns w_z, Columns y_x, Columns y_z,
+                  Share share, Watch* watch, std::optional<Precision> enough, double negligible) {
+    const auto [packed_x, packed_z] = packed(beta, x, z, enough);
+    runner_.product_pair(packed_x, packed_z, HostColumns<T>(w_x), HostColumns<T>(w_z), HostColumns<T>(y_x), HostColumns<T>(y_z),
+                         share, watch, negligible);
+  }
+
+  void mass_pair(double beta, const CpuPoints<T>& x, const CpuPoints<T>& z, Columns y_x, Columns y_z, Share share, Watch* watch,
+                 double negligible) {
+    const auto [packed_x, packed_z] = packed(beta, x, z, {});
+    runner_.mass_pair(packed_x, packed_z, HostColumns<T>(y_x), HostColumns<T>(y_z), share, watch, negligible);
+  }
+
   cpu::Coding coding(double beta, const CpuPoints<T>& x, const CpuPoints<T>& z, std::optional<Precision> enough) const {
     const double own = traits(x.precision()).row_error, permitted = enough ? std::max(own, traits(*enough).row_error) : own;
-    const bool kept = keeps_ && &x == &z && cpu::kept_as_a_rule(x.rows(), x.dimension(), sizeof(T), one_bandwidth_);
+    const bool kept = keeps_ && one_fit(x, z) && cpu::kept_as_a_rule(x.layout()->rows(), x.dimension(), sizeof(T), one_bandwidth_);
     return cpu::coding_for(kept ? cpu::Numbers::floats : kernels_.few, bounds(beta, x, z), permitted);
   }
 
   void release_tiles() { runner_.release_tiles(); }  // the other arithmetic is used now: the memory is for its own
 
   double low_precision_error(double beta, const CpuPoints<T>& x, Precision enough) const {
-    return cpu::coding_error(coding(beta, x, x, enough), bounds(beta, x, x), static_cast<double>(x.rows()));
+    return cpu::coding_error(coding(beta, x, x, enough), bounds(beta, x, x), static_cast<double>(x.layout()->rows()));
   }
 
   MachineLimit limit() {
@@ -119,21 +132,22 @@ class Core {
     each_piece(a.rows, [&](std::size_t first, std::size_t rows, int) {
       for (std::size_t c = 0; c < a.count; ++c) {
         const Random random(seed, stream + c);
-        for (std::size_t i = first; i < first + rows; ++i) a(i, c) = static_cast<T>(random.normal(i));
+        for (std::size_t i = first; i < first + rows; ++i)
+          a(i, c) = static_cast<T>(random.normal(columns.panel->layout()->row(i)));
       }
     });
   }
 
-  void upload(const Points* points, const double* host, Columns columns) {
+  void upload(const double* host, Columns columns) {
     const HostColumns<T> a(columns);
-    each_row(points, a, [&](std::size_t place, std::size_t row) {
+    each_row(columns, [&](std::size_t place, std::size_t row) {
       for (std::size_t c = 0; c < a.count; ++c) a(place, c) = static_cast<T>(host[row * a.count + c]);
     });
   }
 
-  void download(const Points* points, Columns columns, double* host) {
+  void download(Columns columns, double* host) {
     const HostColumns<T> a(columns);
-    each_row(points, a, [&](std::size_t place, std::size_t row) {
+    each_row(columns, [&](std::size_t place, std::size_t row) {
       for (std::size_t c = 0; c < a.count; ++c) host[row * a.count + c] = static_cast<double>(a(place, c));
     });
   }
@@ -141,10 +155,14 @@ class Core {
  private:
   using Packed = std::pair<const cpu::PackedPoints<T>&, const cpu::PackedPoints<T>&>;
 
+  // The same points, or rows of the same ones on two ranks, which are known to hold copies or not.
+  static bool one_fit(const CpuPoints<T>& x, const CpuPoints<T>& z) { return &x == &z || (x.table() != 0 && x.table() == z.table()); }
+
   // A symmetric product's rows hold their own point.
   static cpu::Bounds bounds(double beta, const CpuPoints<T>& x, const CpuPoints<T>& z) {
     const double norm = std::max(x.norm(beta), z.norm(beta));
-    const double distance = &x == &z ? std::min(2 * norm, cpu::mean_distance(static_cast<double>(x.rows()))) : 2 * norm;
+    const double distance =
+        one_fit(x, z) ? std::min(2 * norm, cpu::mean_distance(static_cast<double>(x.layout()->rows()))) : 2 * norm;
     return {norm, std::max(x.coordinate(beta), z.coordinate(beta)), distance, static_cast<double>(x.dimension())};
   }
 
@@ -153,8 +171,8 @@ class Core {
     if (const cpu::Coding few = coding(beta, x, z, enough); few.numbers != cpu::Numbers::floats)
       return {x.packed(beta, few, team_), z.packed(beta, few, team_)};
     const double reference =
-        keeps_ && &x == &z && x.dimension() >= cpu::columns_worth_keeping ? cpu::reference_beta(x, beta) : beta;
-    const bool others = &x != &z, local = x.wants_local(reference, others) || z.wants_local(reference, others);
+        keeps_ && one_fit(x, z) && x.dimension() >= cpu::columns_worth_keeping ? cpu::reference_beta(x, beta) : beta;
+    const bool others = !one_fit(x, z), local = x.wants_local(reference, others) || z.wants_local(reference, others);
     return {x.packed(beta, reference, local, others, team_), z.packed(beta, reference, local, others, team_)};
   }
 
@@ -165,10 +183,10 @@ class Core {
   }
 
   template <class F>
-  void each_row(const Points* points, const HostColumns<T>& a, F&& f) {
-    const auto* order = points != nullptr ? &static_cast<const CpuPoints<T>*>(points)->order() : nullptr;
-    each_piece(a.rows, [&](std::size_t first, std::size_t rows, int) {
-      for (std::size_t i = first; i < first + rows; ++i) f(i, order != nullptr ? (*order)[i] : i);
+  void each_row(Columns a, F&& f) {
+    const Layout& layout = *a.panel->layout();
+    each_piece(a.rows(), [&](std::size_t first, std::size_t rows, int) {
+      for (std::size_t i = first; i < first + rows; ++i) f(i, layout.local_row(i));
     });
   }
 
@@ -196,13 +214,13 @@ class CpuBackend final : public Backend {
   }
   std::string isa() const override { return isa_; }
 
-  std::unique_ptr<Points> load(PointSource& centred, Precision precision) override {
-    if (traits(precision).wide_panels) return std::make_unique<CpuPoints<double>>(centred, precision);
-    return std::make_unique<CpuPoints<float>>(centred, precision);
+  std::unique_ptr<Points> load(PointSource& centred, Precision precision, const std::optional<Whole>& whole) override {
+    if (traits(precision).wide_panels) return std::make_unique<CpuPoints<double>>(centred, precision, whole);
+    return std::make_unique<CpuPoints<float>>(centred, precision, whole);
   }
-  std::unique_ptr<Panel> panel(std::size_t rows, std::size_t columns, Precision precision) override {
-    if (traits(precision).wide_panels) return std::make_unique<HostPanel<double>>(rows, columns);
-    return std::make_unique<HostPanel<float>>(rows, columns);
+  std::unique_ptr<Panel> panel(const SharedLayout& layout, std::size_t columns, Precision precision) override {
+    if (traits(precision).wide_panels) return std::make_unique<HostPanel<double>>(layout, columns, precision);
+    return std::make_unique<HostPanel<float>>(layout, columns, precision);
   }
   void xgemm(double beta, const Points& x, Columns w, Columns y, Watch* watch, std::optional<Precision> enough,
              double negligible) override {
@@ -232,6 +250,27 @@ class CpuBackend final : public Backend {
     if (is_double(y)) single_.release_tiles(), double_.mass(beta, as<double>(x), y, watch, negligible);
     else double_.release_tiles(), single_.mass(beta, as<float>(x), y, watch, negligible);
   }
+  void xgemm_pair(double beta, const Points& x, const Points& z, Columns w_x, Columns w_z, Columns y_x, Columns y_z, Share share,
+                  Watch* watch, std::optional<Precision> enough, double negligible) override {
+    if (is_double(w_x)) double_.xgemm_pair(beta, as<double>(x), as<double>(z), w_x, w_z, y_x, y_z, share, watch, enough, negligible);
+    else single_.xgemm_pair(beta, as<float>(x), as<float>(z), w_x, w_z, y_x, y_z, share, watch, enough, negligible);
+  }
+  void mass_pair(double beta, const Points& x, const Points& z, Columns y_x, Columns y_z, Share share, Watch* watch,
+                 double negligible) override {
+    if (is_double(y_x)) double_.mass_pair(beta, as<double>(x), as<double>(z), y_x, y_z, share, watch, negligible);
+    else single_.mass_pair(beta, as<float>(x), as<float>(z), y_x, y_z, share, watch, negligible);
+  }
+  void send_points(const Points& points, Archive& to) override {
+    bool wide = traits(points.precision()).wide_panels;
+    to(wide);
+    wide ? as<double>(points).write(to) : as<float>(points).write(to);
+  }
+  std::unique_ptr<Points> visitor(Archive& from) override {
+    bool wide = false;
+    from(wide);
+    if (wide) return std::make_unique<CpuPoints<double>>(from);
+    return std::make_unique<CpuPoints<float>>(from);
+  }
   Eigen::MatrixXd gram(Columns a, Columns b) override { return is_double(a) ? double_.gram(a, b) : single_.gram(a, b); }
   void combine(Columns a, const Eigen::MatrixXd& s, Columns y, bool accumulate) override {
     is_double(a) ? double_.combine(a, s, y, accumulate) : single_.combine(a, s, y, accumulate);
@@ -245,12 +284,8 @@ class CpuBackend final : public Backend {
   void randomize(Columns a, std::uint64_t seed, std::uint64_t stream) override {
     is_double(a) ? double_.randomize(a, seed, stream) : single_.randomize(a, seed, stream);
   }
-  void upload(const Points* points, const double* host, Columns a) override {
-    is_double(a) ? double_.upload(points, host, a) : single_.upload(points, host, a);
-  }
-  void download(const Points* points, Columns a, double* host) override {
-    is_double(a) ? double_.download(points, a, host) : single_.download(points, a, host);
-  }
+  void upload(const double* host, Columns a) override { is_double(a) ? double_.upload(host, a) : single_.upload(host, a); }
+  void download(Columns a, double* host) override { is_double(a) ? double_.download(a, host) : single_.download(a, host); }
 
  private:
   void product(double beta, const Points& x, const Points& z, bool symmetric, Columns w, Columns y, Watch* watch,
@@ -258,7 +293,7 @@ class CpuBackend final : public Backend {
     if (is_double(w)) double_.xgemm(beta, as<double>(x), as<double>(z), symmetric, w, y, watch, enough, negligible);
     else single_.xgemm(beta, as<float>(x), as<float>(z), symmetric, w, y, watch, enough, negligible);
   }
-  static bool is_double(Columns a) { return dynamic_cast<const HostPanel<double>*>(a.panel) != nullptr; }
+  static bool is_double(Columns a) { return traits(a.precision()).wide_panels; }
   template <class T>
   static const CpuPoints<T>& as(const Points& points) {
     return static_cast<const CpuPoints<T>&>(points);

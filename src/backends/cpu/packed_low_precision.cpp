@@ -91,7 +91,8 @@ template <class T>
 const PackedPoints<T>& CpuPoints<T>::packed(double beta, Coding coding, Team& team) const {
   PackedPoints<T>& to = low_precision_;
   if (low_precision_beta_ == beta && to.coding == coding) return to;
-  to.rows = rows_;
+  to.rows = rows();
+  to.of_rows = layout_->rows();
   to.panels = panels_;
   to.coding = coding;
   to.dimension = coding.numbers == Numbers::split ? amx::chunks(dimension_) * amx::chunk : (dimension_ + 1) / 2;

@@ -1,6 +1,7 @@
 #include "backends/cpu/packed_points.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -16,6 +17,7 @@
 #include "backends/cpu/locality_order.hpp"
 #include "base/pieces.hpp"
 #include "base/random.hpp"
+#include "base/row_census.hpp"
 #include "kernel/gaussian.hpp"
 
 namespace fd::cpu {
@@ -28,78 +30,91 @@ constexpr bool is_wide = std::is_same_v<T, double>;
 // (tables of plus and minus one) are then rounded differently in each, so that the roundings of an exponent average out, not add up.
 double decorrelation(std::size_t column) { return 0.1 * (Random(0x636f6c75, 0).uniform(column) - 0.5); }
 
-// Rows in the order of a number that equal ones share, and those that share one compared.
-template <class T>
-bool any_row_twice(const T* x, std::size_t rows, std::size_t dimension) {
-  std::vector<std::pair<std::uint64_t, std::size_t>> marked(rows);
-  for (std::size_t i = 0; i < rows; ++i) {
-    std::uint64_t mark = 0;
-    for (std::size_t c = 0; c < dimension; ++c) {
-      const T value = x[i * dimension + c] + T{0};  // one zero, not two
-      std::conditional_t<is_wide<T>, std::uint64_t, std::uint32_t> bits;
-      std::memcpy(&bits, &value, sizeof(value));
-      mark = (mark ^ bits) * 0x9e3779b97f4a7c15u;
-      mark ^= mark >> 29;
-    }
-    marked[i] = {mark, i};
-  }
-  std::sort(marked.begin(), marked.end());
-  for (std::size_t i = 1; i < rows; ++i) {
-    const T *a = x + marked[i - 1].second * dimension, *b = x + marked[i].second * dimension;
-    if (marked[i].first == marked[i - 1].first && std::equal(a, a + dimension, b)) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 template <class T>
-CpuPoints<T>::CpuPoints(PointSource& centred, Precision precision)
-    : rows_(centred.rows()), dimension_(centred.dimension()), precision_(precision) {
+CpuPoints<T>::CpuPoints(PointSource& centred, Precision precision, const std::optional<Whole>& whole)
+    : dimension_(centred.dimension()), precision_(precision) {
+  const std::size_t rows = centred.rows();
+  std::vector<std::size_t> order;
   {
-    AlignedBuffer<T> flat(product_of(rows_, dimension_));
-    in_pieces(centred, [&](std::size_t first, std::size_t count, const double* rows) {
+    AlignedBuffer<T> flat(product_of(rows, dimension_));
+    RowCensus census(dimension_, is_wide<T>);
+    in_pieces(centred, [&](std::size_t first, std::size_t count, const double* x) {
       for (std::size_t i = 0; i < count; ++i) {
-        double square = 0;
-        for (std::size_t c = 0; c < dimension_; ++c) {
-          flat[(first + i) * dimension_ + c] = static_cast<T>(rows[i * dimension_ + c]);
-          square += rows[i * dimension_ + c] * rows[i * dimension_ + c];
-          largest_coordinate_ = std::max(largest_coordinate_, std::abs(rows[i * dimension_ + c]));
-        }
-        largest_square_ = std::max(largest_square_, square);
+        for (std::size_t c = 0; c < dimension_; ++c) flat[(first + i) * dimension_ + c] = static_cast<T>(x[i * dimension_ + c]);
+        if (!whole) census.add(x + i * dimension_);
       }
     });
-    copies_ = any_row_twice(flat.data(), rows_, dimension_);
-    auto [order, first_row] = locality_order(flat.data(), rows_, dimension_, panel_rows);
-    order_ = std::move(order);
+    table_ = whole ? whole->table : 0;
+    largest_square_ = whole ? whole->largest_square : census.largest_square();
+    largest_coordinate_ = whole ? whole->largest_coordinate : census.largest_coordinate();
+    copies_ = whole ? whole->copies : census.copies();
+    auto [places, first_row] = locality_order(flat.data(), rows, dimension_, panel_rows);
+    order = std::move(places);
     first_row_ = std::move(first_row);
     panels_ = first_row_.size() - 1;
     centre_ = AlignedBuffer<double>(panels_ * dimension_);
     for (std::size_t p = 0; p < panels_; ++p) {
       double* centre = centre_.data() + p * dimension_;
       for (std::size_t i = first_row_[p]; i < first_row_[p + 1]; ++i)
-        for (std::size_t c = 0; c < dimension_; ++c) centre[c] += static_cast<double>(flat[order_[i] * dimension_ + c]);
+        for (std::size_t c = 0; c < dimension_; ++c) centre[c] += static_cast<double>(flat[order[i] * dimension_ + c]);
       for (std::size_t c = 0; c < dimension_; ++c) centre[c] /= static_cast<double>(first_row_[p + 1] - first_row_[p]);
     }
   }
   // the second reading, in fp64
-  std::vector<std::size_t> place(rows_);  // panel * 48 + row in the panel
+  std::vector<std::size_t> place(rows);  // panel * 48 + row in the panel
   for (std::size_t p = 0; p < panels_; ++p)
-    for (std::size_t i = first_row_[p]; i < first_row_[p + 1]; ++i) place[order_[i]] = p * panel_rows + i - first_row_[p];
+    for (std::size_t i = first_row_[p]; i < first_row_[p + 1]; ++i) place[order[i]] = p * panel_rows + i - first_row_[p];
   offset_ = AlignedBuffer<double>(product_of(panels_, dimension_, panel_rows));
   if (is_wide<T>) offset_low_ = AlignedBuffer<float>(panels_ * dimension_ * panel_rows);
-  in_pieces(centred, [&](std::size_t first, std::size_t count, const double* rows) {
+  in_pieces(centred, [&](std::size_t first, std::size_t count, const double* x) {
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t at = place[first + i], p = at / panel_rows, r = at % panel_rows;
       for (std::size_t c = 0; c < dimension_; ++c) {
-        const auto [high, low] = exact_sum(rows[i * dimension_ + c], -centre_[p * dimension_ + c]);
+        const auto [high, low] = exact_sum(x[i * dimension_ + c], -centre_[p * dimension_ + c]);
         const std::size_t to = (p * dimension_ + c) * panel_rows + r;
         offset_[to] = high;
         if (is_wide<T>) offset_low_[to] = static_cast<float>(low);
       }
     }
   });
-  bounds_ = std::make_unique<PanelBounds>(offset_, centre_, first_row_, dimension_, std::sqrt(largest_square_));
+  layout_ = std::make_shared<const Layout>(whole ? whole->rows : rows, whole ? whole->first : 0, rows, std::move(order));
+  for (const AlignedBuffer<double>* values : {&offset_, &centre_})
+    for (std::size_t i = 0; i < values->size(); ++i) content_ = mixed(content_, std::bit_cast<std::uint64_t>((*values)[i]));
+  make_bounds();
+}
+
+template <class T>
+void CpuPoints<T>::make_bounds() {
+  bounds_ = std::make_unique<PanelBounds>(offset_, centre_, first_row_, dimension_, std::sqrt(largest_square_), content_);
+}
+
+template <class T>
+void CpuPoints<T>::archive(Archive& archive) {
+  std::size_t all = layout_ ? layout_->rows() : 0, first = layout_ ? layout_->first() : 0, here = layout_ ? layout_->here() : 0;
+  archive(all, first, here, dimension_, precision_, first_row_, largest_square_, largest_coordinate_, copies_, content_, table_);
+  if (archive.reading()) {
+    panels_ = first_row_.size() - 1;
+    layout_ = std::make_shared<const Layout>(all, first, here);
+    centre_ = AlignedBuffer<double>(panels_ * dimension_);
+    offset_ = AlignedBuffer<double>(product_of(panels_, dimension_, panel_rows));
+    if (is_wide<T>) offset_low_ = AlignedBuffer<float>(panels_ * dimension_ * panel_rows);
+    make_bounds();
+  }
+  archive.bytes(centre_.data(), centre_.size() * sizeof(double));
+  archive.bytes(offset_.data(), offset_.size() * sizeof(double));
+  archive.bytes(offset_low_.data(), offset_low_.size() * sizeof(float));
+}
+
+template <class T>
+CpuPoints<T>::CpuPoints(Archive& from) {
+  archive(from);
+}
+
+template <class T>
+void CpuPoints<T>::write(Archive& to) const {
+  const_cast<CpuPoints*>(this)->archive(to);  // one description for both directions, which writing does not change
 }
 
 template <class T>
@@ -146,7 +161,8 @@ template <class T>
 void CpuPoints<T>::pack(double reference, bool local, double cancellation, Team& team) const {
   PackedPoints<T>& to = packed_;
   packed_reference_ = -1;  // until all is done
-  to.rows = rows_;
+  to.rows = rows();
+  to.of_rows = layout_->rows();
   to.panels = panels_;
   to.dimension = dimension_;
   to.local = local;
@@ -195,7 +211,7 @@ void CpuPoints<T>::pack(double reference, bool local, double cancellation, Team&
     }
     to.radius[p] = static_cast<T>(std::sqrt(widest) * (1 + 1e-5));
   });
-  to.packing = std::make_shared<int>();
+  to.packing = {content_, reference, local, local ? cancellation : 0};
   packed_reference_ = reference;
 }
 

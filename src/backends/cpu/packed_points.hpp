@@ -10,27 +10,40 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <flashdiffusion/points.hpp>
 #include "backends/cpu/accuracy.hpp"
 #include "backends/cpu/panel_bounds.hpp"
 #include "base/aligned_buffer.hpp"
+#include "base/archive.hpp"
 #include "base/team.hpp"
-#include "device/points.hpp"
+#include "device/backend.hpp"
 
 namespace fd::cpu {
 
 inline constexpr std::size_t panel_rows = 48;  // a multiple of every register tile's height and width
 
+// What exponents of tiles are made of: packings that are equal give equal ones, also those of points that went to another rank and came again.
+struct Packing {
+  std::uint64_t content = 0;  // a checksum of the points
+  double reference = -1;      // the bandwidth they are scaled for
+  bool local = false;
+  double cancellation = 0;
+  bool operator==(const Packing&) const = default;
+};
+
 template <class T>
 struct PackedPoints {
   std::size_t rows = 0, panels = 0, dimension = 0;
+  std::size_t of_rows = 0;  // of all ranks together
   bool local = false;  // coordinates are relative to the panel's own centre
   // Exponents are made of points scaled for a bandwidth no smaller than that of the pass, which is `multiple` of it, at most 1.
   double multiple = 1;
-  std::shared_ptr<const int> packing;  // another one whenever points have been packed anew
+  Packing packing;
   Coding coding;
   double cancellation = 0;  // the largest A for the expanded form (accuracy.hpp)
   const std::size_t* first_row =
@@ -56,12 +69,14 @@ struct PackedPoints {
 template <class T>
 class CpuPoints final : public Points {
  public:
-  CpuPoints(PointSource& centred, Precision precision);
+  CpuPoints(PointSource& centred, Precision precision, const std::optional<Whole>& whole);
+  explicit CpuPoints(Archive& from);  // as they were written by another rank; the order of its rows stays there
+  void write(Archive& to) const;
 
-  std::size_t rows() const override { return rows_; }
+  const SharedLayout& layout() const override { return layout_; }
   std::size_t dimension() const override { return dimension_; }
   Precision precision() const override { return precision_; }
-  const std::vector<std::size_t>& order() const { return order_; }  // order()[i]: the source's row at place i
+  std::uint64_t table() const { return table_; }  // of Whole; 0: all rows are here
 
   // Packed for a bandwidth, scaled for `reference`, which is no smaller; the last packing is kept. `local`: with local centres. `beside_others`: for a
   // product with other points, some of which may be the same rows.
@@ -74,16 +89,21 @@ class CpuPoints final : public Points {
  private:
   void pack(double reference, bool local, double cancellation, Team& team) const;
   double cancellation(bool beside_others) const;
+  void make_bounds();
+  void archive(Archive& archive);
 
-  std::size_t rows_, dimension_, panels_ = 0;
-  Precision precision_;
-  std::vector<std::size_t> order_, first_row_;
+  std::size_t dimension_ = 0, panels_ = 0;
+  Precision precision_ = Precision::fp32;
+  SharedLayout layout_;
+  std::vector<std::size_t> first_row_;
   AlignedBuffer<double> offset_;     // [panel][dimension][48], from the centre: fp64, so that no bandwidth is too large for it
   AlignedBuffer<float> offset_low_;  // fp64 only: what rounding took from offset_
   AlignedBuffer<double> centre_;     // [panel][dimension]
   double largest_square_ = 0;        // of |x|, over all rows
   double largest_coordinate_ = 0;
-  bool copies_ = false;  // some rows are the same
+  bool copies_ = false;        // some rows are the same
+  std::uint64_t content_ = 0;  // a checksum
+  std::uint64_t table_ = 0;
   mutable std::unique_ptr<PanelBounds> bounds_;
   mutable PackedPoints<T> packed_, low_precision_;
   mutable double packed_beta_ = -1, packed_reference_ = -1, low_precision_beta_ = -1;

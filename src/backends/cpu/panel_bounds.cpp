@@ -88,17 +88,19 @@ void PanelBounds::measure(std::size_t panel) {
   }
 }
 
-void PanelBounds::prepare(Team& team) {
-  if (identity_) return;
+void PanelBounds::prepare(Team& team, const PanelBounds* others) {
+  const PanelBounds* const axes_of = others == nullptr ? this : others;
+  if (axes_of_ == axes_of) return;
   const std::size_t panels = first_row_.size() - 1;
-  choose_axes();
+  if (axes_of == this) choose_axes();
+  else axes_ = others->axes_, direction_ = others->direction_;
   radius_.resize(panels);
   low_.resize(panels * axes_);
   high_.resize(panels * axes_);
   team.run(panels, [&](std::size_t p, int) { measure(p); });
   // sums of so many products of numbers up to the largest norm
   slack_ = 4 * std::numeric_limits<double>::epsilon() * (static_cast<double>(dimension_) + 8) * largest_norm_;
-  identity_ = std::make_shared<int>();
+  axes_of_ = axes_of;
 }
 
 bool PanelBounds::boxes_apart(const double* low_a, const double* high_a, const double* low_b, const double* high_b,
@@ -112,13 +114,14 @@ bool PanelBounds::boxes_apart(const double* low_a, const double* high_a, const d
   return square > reach * reach;
 }
 
-bool PanelBounds::apart(std::size_t p, std::size_t q, double distance) const {
-  const double *low = low_.data(), *high = high_.data();
-  if (boxes_apart(low + p * axes_, high + p * axes_, low + q * axes_, high + q * axes_, distance)) return true;
-  const double *a = centre_.data() + p * dimension_, *b = centre_.data() + q * dimension_;
+bool PanelBounds::apart(std::size_t p, const PanelBounds& others, std::size_t q, double distance) const {
+  if (boxes_apart(low_.data() + p * axes_, high_.data() + p * axes_, others.low_.data() + q * axes_, others.high_.data() + q * axes_,
+                  distance))
+    return true;
+  const double *a = centre_.data() + p * dimension_, *b = others.centre_.data() + q * dimension_;
   double square = 0;
   for (std::size_t c = 0; c < dimension_; ++c) square += (a[c] - b[c]) * (a[c] - b[c]);
-  const double reach = (distance + radius_[p] + radius_[q] + slack_) * (1 + 1e-9);
+  const double reach = (distance + radius_[p] + others.radius_[q] + slack_) * (1 + 1e-9);
   return square > reach * reach;
 }
 

@@ -8,7 +8,7 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
+#include <cstdint>
 #include <vector>
 
 #include "base/aligned_buffer.hpp"
@@ -20,14 +20,17 @@ class PanelBounds {
  public:
   // Of rows centre + offset, laid out as in CpuPoints, which outlives this.
   PanelBounds(const AlignedBuffer<double>& offset, const AlignedBuffer<double>& centre, const std::vector<std::size_t>& first_row,
-              std::size_t dimension, double largest_norm)
-      : offset_(offset), centre_(centre), first_row_(first_row), dimension_(dimension), largest_norm_(largest_norm) {}
+              std::size_t dimension, double largest_norm, std::uint64_t content)
+      : offset_(offset), centre_(centre), first_row_(first_row), dimension_(dimension), largest_norm_(largest_norm), content_(content) {}
 
   double diameter() const { return 2 * largest_norm_ * (1 + 1e-9); }  // no two rows are further apart
-  void prepare(Team& team);                                           // before any of what follows
-  const std::shared_ptr<const int>& identity() const { return identity_; }
+  // Before any of what follows; with others that it is to be compared with, along their axes.
+  void prepare(Team& team, const PanelBounds* others = nullptr);
+  bool prepared() const { return axes_of_ != nullptr; }
+  std::uint64_t content() const { return content_; }  // a checksum of the points
 
-  bool apart(std::size_t p, std::size_t q, double distance) const;  // no row of panel p is within `distance` of one of q
+  // No row of panel p is within `distance` of one of panel q of `others`, which were prepared along the same axes.
+  bool apart(std::size_t p, const PanelBounds& others, std::size_t q, double distance) const;
 
   // Boxes around several panels.
   struct Box {
@@ -49,7 +52,8 @@ class PanelBounds {
   double largest_norm_, slack_ = 0;          // slack_: what roundings may have moved a bound by
   std::vector<double> direction_;            // [axis][dimension]; empty: the coordinates are the axes
   std::vector<double> radius_, low_, high_;  // [panel], [panel][axis]
-  std::shared_ptr<const int> identity_;
+  std::uint64_t content_;
+  const PanelBounds* axes_of_ = nullptr;  // whose axes these are; null: not prepared
 };
 
 }  // namespace fd::cpu

@@ -3,6 +3,7 @@
 // The panels are cut into blocks (how many depends on the number of panels alone). A symmetric pass visits every unordered pair of
 // blocks once, as the rounds of a round-robin tournament: in a round each block appears once. Rounds do not wait for one another:
 // a task waits for the last tasks of its own two blocks (`Turns`), so the sums of a block are added up in the order of rounds.
+// A pass over two ranks' rows (`PairSchedule`) visits every block of the one with every block of the other in the same manner.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +14,24 @@
 
 #include "backends/cpu/tile_pass.hpp"
 #include "base/wait_for_change.hpp"
+#include "device/backend.hpp"
 
 namespace fd::cpu {
+
+// What both kinds of schedule hand out: two blocks, in a round. One that is not below blocks() stands for a rest.
+struct BlockTask {
+  std::size_t first, second, round;
+};
+
+// f(p, q) for the tiles of two blocks, in the order in which a task visits them (tile_kernels-inl.hpp).
+template <class F>
+void each_tile_of(PanelRange a, PanelRange b, bool diagonal, F&& f) {
+  for (std::size_t first = b.first; first < b.last; first += chunk_panels) {
+    const std::size_t last = std::min(b.last, first + chunk_panels);
+    for (std::size_t p = a.first; p < (diagonal ? last : a.last); ++p)
+      for (std::size_t q = diagonal ? std::max(first, p) : first; q < last; ++q) f(p, q);
+  }
+}
 
 class Schedule {
  public:
@@ -28,13 +45,12 @@ class Schedule {
 
   std::size_t blocks() const { return blocks_; }
   PanelRange block(std::size_t b) const { return {b * block_, std::min(panels_, (b + 1) * block_)}; }
+  static bool of_x(std::size_t) { return true; }
 
   // Of a symmetric pass. Round 0 is the diagonal; then an even number of players, one of them resting when blocks() is odd.
   std::size_t tasks() const { return blocks_ < 2 ? blocks_ : blocks_ + (players() - 1) * (players() / 2); }
 
-  struct Task {
-    std::size_t first, second, round;  // first <= second; one that is not below blocks() stands for a rest
-  };
+  using Task = BlockTask;  // first <= second
   Task task(std::size_t index) const {
     if (index < blocks_) return {index, index, 0};
     // circle method: player n-1 stays, the others turn
@@ -44,7 +60,7 @@ class Schedule {
     return {std::min(a, b), std::max(a, b), turn + 1};
   }
 
-  // Tiles of a task, and f(p, q) for each in the order in which it visits them (tile_kernels-inl.hpp).
+  // Tiles of a task, and f(p, q) for each.
   std::size_t tiles_of(const Task& task) const {
     if (task.second >= blocks_) return 0;
     const PanelRange a = block(task.first), b = block(task.second);
@@ -54,18 +70,50 @@ class Schedule {
   template <class F>
   void each_tile(const Task& task, F&& f) const {
     if (task.second >= blocks_) return;
-    const PanelRange a = block(task.first), b = block(task.second);
-    const bool diagonal = task.first == task.second;
-    for (std::size_t first = b.first; first < b.last; first += chunk_panels) {
-      const std::size_t last = std::min(b.last, first + chunk_panels);
-      for (std::size_t p = a.first; p < (diagonal ? last : a.last); ++p)
-        for (std::size_t q = diagonal ? std::max(first, p) : first; q < last; ++q) f(p, q);
-    }
+    each_tile_of(block(task.first), block(task.second), task.first == task.second, f);
   }
 
  private:
   std::size_t players() const { return (blocks_ + 1) / 2 * 2; }
   std::size_t panels_, block_ = 1, blocks_ = 1;
+};
+
+// Blocks of x are numbered first, those of z after them. In round t block i of x meets block i + t of z, counted in a circle of as many as the larger of
+// the two has; of a share, blocks that do not belong to it meet without work.
+class PairSchedule {
+ public:
+  PairSchedule(std::size_t panels_x, std::size_t panels_z, Share share)
+      : x_(panels_x), z_(panels_z), circle_(std::max(x_.blocks(), z_.blocks())), share_(share) {}
+
+  std::size_t blocks() const { return x_.blocks() + z_.blocks(); }
+  bool of_x(std::size_t b) const { return b < x_.blocks(); }
+  PanelRange block(std::size_t b) const { return b < x_.blocks() ? x_.block(b) : z_.block(b - x_.blocks()); }
+  std::size_t tasks() const { return x_.blocks() == 0 || z_.blocks() == 0 ? 0 : circle_ * circle_; }
+
+  BlockTask task(std::size_t index) const {
+    const std::size_t round = index / circle_, i = index % circle_, j = (i + round) % circle_;
+    const std::size_t rest = blocks(), second = j < z_.blocks() ? x_.blocks() + j : rest;
+    if (i >= x_.blocks()) return {second, rest, round};
+    return {i, second, round};
+  }
+  std::size_t tiles_of(const BlockTask& task) const {
+    if (!has_work(task)) return 0;
+    const PanelRange a = block(task.first), b = block(task.second);
+    return (a.last - a.first) * (b.last - b.first);
+  }
+  template <class F>
+  void each_tile(const BlockTask& task, F&& f) const {
+    if (has_work(task)) each_tile_of(block(task.first), block(task.second), false, f);
+  }
+
+ private:
+  bool has_work(const BlockTask& task) const {
+    if (task.second >= blocks()) return false;
+    return share_ == Share::all || (task.first + task.second - x_.blocks()) % 2 == (share_ == Share::even ? 0u : 1u);
+  }
+  Schedule x_, z_;
+  std::size_t circle_;
+  Share share_;
 };
 
 // How many rounds each block has behind it. Tasks are handed out in their order, so what a task waits for has been begun.
@@ -82,12 +130,12 @@ class Turns {
 
   // Runs the work when both blocks have come to this round; they have it behind them even if it throws.
   template <class F>
-  void take(const Schedule::Task& task, F&& work) {
+  void take(const BlockTask& task, F&& work) {
     wait(task.first, task.round);
     wait(task.second, task.round);
     struct End {
       Turns& turns;
-      const Schedule::Task& task;
+      const BlockTask& task;
       ~End() {
         turns.pass(task.first, task.round);
         // on the diagonal both are one block, which may have gone on by now: passed twice, it would be set back

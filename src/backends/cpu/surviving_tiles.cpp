@@ -4,44 +4,54 @@
 
 namespace fd::cpu {
 
-void SurvivingTiles::begin(PanelBounds& bounds, const Schedule& schedule, double distance, Team& team) {
+template <class AnySchedule>
+void SurvivingTiles::begin(PanelBounds& x, PanelBounds& z, const AnySchedule& schedule, double distance, Team& team) {
   current_ = nullptr;
-  if (!(bounds.diameter() > distance)) return;
-  bounds.prepare(team);
+  if (!(x.diameter() > distance)) return;
+  x.prepare(team);
+  if (&z != &x) z.prepare(team, &x);
+  maps_.resize(most_maps);
   for (const Map& map : maps_)
-    if (map.points == bounds.identity() && map.distance == distance) current_ = &map;
+    if (map.x == x.content() && map.z == z.content() && map.distance == distance && map.tasks == schedule.tasks()) current_ = &map;
   if (current_ != nullptr) return;
   Map& map = maps_[next_++ % maps_.size()];
-  map.points.reset();  // until all is done
+  map.distance = -1;  // until all is done
+  map.x = x.content();
+  map.z = z.content();
+  map.tasks = schedule.tasks();
+  make(map, x, z, schedule, team, distance);
   map.distance = distance;
-  make(map, bounds, schedule, team);
-  map.points = bounds.identity();
   current_ = &map;
 }
 
 // Blocks of panels first: most pairs of blocks that are far apart need no look at their tiles.
-void SurvivingTiles::make(Map& map, const PanelBounds& bounds, const Schedule& schedule, Team& team) {
+template <class AnySchedule>
+void SurvivingTiles::make(Map& map, const PanelBounds& x, const PanelBounds& z, const AnySchedule& schedule, Team& team, double distance) {
+  const bool same = &x == &z;
   std::vector<PanelBounds::Box> box;
   for (std::size_t b = 0; b < schedule.blocks(); ++b)
-    box.push_back(bounds.around(schedule.block(b).first, schedule.block(b).last));
+    box.push_back((schedule.of_x(b) ? x : z).around(schedule.block(b).first, schedule.block(b).last));
   map.first.assign(1, 0);
   for (std::size_t index = 0; index < schedule.tasks(); ++index)
     map.first.push_back(map.first.back() + (schedule.tiles_of(schedule.task(index)) + 63) / 64);
   map.bits.assign(map.first.back(), 0);
   std::atomic<bool> all{true};
   team.run(schedule.tasks(), [&](std::size_t index, int) {
-    const Schedule::Task task = schedule.task(index);
+    const BlockTask task = schedule.task(index);
     if (schedule.tiles_of(task) == 0) return;
-    if (bounds.apart(box[task.first], box[task.second], map.distance)) return all.store(false, std::memory_order_relaxed);
+    if (x.apart(box[task.first], box[task.second], distance)) return all.store(false, std::memory_order_relaxed);
     std::uint64_t* const bits = map.bits.data() + map.first[index];
     std::size_t tile = 0;
     schedule.each_tile(task, [&](std::size_t p, std::size_t q) {
-      if (p == q || !bounds.apart(p, q, map.distance)) bits[tile / 64] |= std::uint64_t{1} << (tile % 64);
+      if ((same && p == q) || !x.apart(p, z, q, distance)) bits[tile / 64] |= std::uint64_t{1} << (tile % 64);
       else all.store(false, std::memory_order_relaxed);
       ++tile;
     });
   });
   map.all = all.load();
 }
+
+template void SurvivingTiles::begin(PanelBounds&, PanelBounds&, const Schedule&, double, Team&);
+template void SurvivingTiles::begin(PanelBounds&, PanelBounds&, const PairSchedule&, double, Team&);
 
 }  // namespace fd::cpu

@@ -233,7 +233,7 @@ Form prepare(const Pass<T>& pass, std::size_t p, std::size_t q, const T* packed_
   const Form form = 0.5 * (radius * radius + reach * reach) <= x.cancellation ? Form::expanded
                     : radius <= Accuracy<T>::radius                           ? Form::difference
                                                                               : Form::exact;
-  if (pass.symmetric && p == q) return form;
+  if (pass.diagonal(p, q)) return form;
 
   // Where the columns are as wide, those that come close to the rows are not, seen from these: they are moved before they are rounded.
   const bool exactly = form == Form::exact || static_cast<double>(z.radius[q]) > Accuracy<T>::radius;
@@ -292,7 +292,7 @@ void fill_exponents(const Pass<T>& pass, std::size_t p, Form form, ColumnPanel<T
   }
 }
 
-// tile[j][i]: the entries; a diagonal tile of a symmetric pass gets zeros on its diagonal.
+// tile[j][i]: the entries; a diagonal tile of one set of points gets zeros on its diagonal.
 template <class T>
 void fill_entries(const Pass<T>& pass, std::size_t p, std::size_t q, const T* exponents, T* tile) {
   const PackedPoints<T>& x = *pass.x;
@@ -302,7 +302,7 @@ void fill_entries(const Pass<T>& pass, std::size_t p, std::size_t q, const T* ex
     auto exp2 = x.local ? exp2_tile<true, T> : exp2_tile<false, T>;
     exp2(exponents, static_cast<T>(x.multiple), tile);
   }
-  if (pass.symmetric && p == q)
+  if (pass.diagonal(p, q))
     for (std::size_t r = 0; r < panel_rows; ++r) tile[r * panel_rows + r] = 0;
 }
 

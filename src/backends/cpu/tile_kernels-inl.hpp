@@ -22,7 +22,7 @@ namespace HWY_NAMESPACE {
 template <int kColumns, bool kMass, class T>
 void narrow(const Pass<T>& pass, std::size_t p, std::size_t q, std::size_t chunk_first, const T* tile, Scratch<T>& scratch) {
   constexpr std::size_t weights = kMass ? 1 : kColumns;
-  const bool both = pass.symmetric && p != q;
+  const bool both = pass.two_directions && !pass.diagonal(p, q);
   auto product = both ? few_columns<std::min(kColumns, 2), kMass, true, T> : few_columns<std::min(kColumns, 2), kMass, false, T>;
   if constexpr (kColumns > 2) product = both ? some_columns<kColumns, true, T> : some_columns<kColumns, false, T>;
   product(tile, pass.weights_x + p * panel_rows * weights, pass.weights_z + q * panel_rows * weights, scratch.row_sums.data(),
@@ -38,7 +38,7 @@ void wide(const Pass<T>& pass, std::size_t p, std::size_t q, std::size_t chunk_f
     const T* wj = pass.weights_z + q * panel_rows * pass.stride + first;
     T* y = scratch.row_sums.data() + first;
     T* z = scratch.column_sums.data() + (q - chunk_first) * panel_rows * pass.stride + first;
-    if (!pass.symmetric || p == q) panel_product(panel_rows, tile, 1, panel_rows, panel_rows, wj, width, width, y, width);
+    if (!pass.two_directions || pass.diagonal(p, q)) panel_product(panel_rows, tile, 1, panel_rows, panel_rows, wj, width, width, y, width);
     else if (width == block) both_products<Shape::wide>(tile, wi, wj, y, z);
     else both_products<1>(tile, wi, wj, y, z);
   }
@@ -86,7 +86,7 @@ constexpr std::size_t packed_from = 400, packed_rows = 4;  // bytes of a row; pa
 template <class T>
 void tiles(const Pass<T>& pass, PanelRange rows, PanelRange columns, const TaskTiles<T>& task, Scratch<T>& scratch) {
   constexpr std::size_t lanes = lanes_of<T>();
-  const bool is_wide = pass.epilogue == Epilogue::wide, diagonal_block = pass.symmetric && rows.first == columns.first;
+  const bool is_wide = pass.epilogue == Epilogue::wide, diagonal_block = pass.diagonal(rows.first, columns.first);
   const std::size_t column_size = panel_rows * pass.stride * (is_wide ? 1 : lanes);  // of one panel's column sums
   const std::size_t row_size = panel_rows * pass.stride;
   scratch.tile.at_least(tile_entries);
@@ -102,7 +102,7 @@ void tiles(const Pass<T>& pass, PanelRange rows, PanelRange columns, const TaskT
   if (pack) scratch.groups.at_least(chunk_panels * panel_size);
   const auto left_out = [&](std::size_t index, std::size_t p, std::size_t q) {
     return task.survivors != nullptr ? (task.survivors[index / 64] >> (index % 64) & 1) == 0
-                                     : !pass.symmetric && negligible(pass, p, q);
+                                     : !pass.two_directions && negligible(pass, p, q);
   };
 
   // Entries of a tile: those that are kept, or made here, of exponents that may be kept.
@@ -136,17 +136,17 @@ void tiles(const Pass<T>& pass, PanelRange rows, PanelRange columns, const TaskT
       for (std::size_t q = diagonal_block ? std::max(first, p) : first; q < last; ++q, ++index) {
         if (left_out(index, p, q)) continue;
         if (!any) std::memset(scratch.row_sums.data(), 0, row_size * sizeof(T));
-        if (!any_of_chunk && pass.symmetric) std::memset(scratch.column_sums.data(), 0, (last - first) * column_size * sizeof(T));
+        if (!any_of_chunk && pass.two_directions) std::memset(scratch.column_sums.data(), 0, (last - first) * column_size * sizeof(T));
         any = any_of_chunk = true;
         epilogue(pass, p, q, first, entries_of(index, p, q, first), scratch);
       }
-      if (any) add_sums(scratch.row_sums.data(), row_size, pass.y + p * row_size);
+      if (any) add_sums(scratch.row_sums.data(), row_size, pass.y_x + p * row_size);
     }
-    if (!pass.symmetric || !any_of_chunk) continue;
+    if (!pass.two_directions || !any_of_chunk) continue;
     for (std::size_t q = first; q < last; ++q) {
       const T* sums = scratch.column_sums.data() + (q - first) * column_size;
-      if (is_wide) add_sums(sums, row_size, pass.y + q * row_size);
-      else add_lanes(sums, pass.stride, pass.y + q * row_size);
+      if (is_wide) add_sums(sums, row_size, pass.y_z + q * row_size);
+      else add_lanes(sums, pass.stride, pass.y_z + q * row_size);
     }
   }
   if (split) amx::end();

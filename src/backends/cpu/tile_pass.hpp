@@ -21,14 +21,18 @@ enum class Epilogue {
 template <class T>
 struct Pass {
   Epilogue epilogue = Epilogue::wide;
-  bool symmetric = true;               // z is x: every unordered pair once, both directions, the diagonal left out
+  // One set of points (z is x): every unordered pair once, the diagonal left out. Two directions: entries serve their columns as well as their rows.
+  bool one_set = true, two_directions = true;
   const PackedPoints<T>* x = nullptr;  // rows of the result
   const PackedPoints<T>* z = nullptr;  // rows of the weights
   std::size_t stride = 0;              // columns there are, padded to what the epilogue takes
-  const T* weights_x = nullptr;        // weights at x: read in the symmetric case for the transposed direction
+  const T* weights_x = nullptr;        // weights at x: read for the transposed direction
   const T* weights_z = nullptr;
   double least_exponent = 0;  // tiles with no exponent above it may be left out; tested here in rectangular passes only
-  double* y = nullptr;        // laid out as the weights are, with `stride` columns
+  double* y_x = nullptr;      // laid out as the weights are, with `stride` columns
+  double* y_z = nullptr;      // of the transposed direction; y_x for one set
+
+  bool diagonal(std::size_t p, std::size_t q) const { return one_set && p == q; }
 
   std::size_t block = 1;  // columns of a block in the wide epilogue: what a register tile is wide, less in the last one
 
@@ -78,7 +82,7 @@ struct TileKernels {
   std::size_t block;        // columns of a block of the wide epilogue
   Numbers few;              // the few bits that `tiles` takes points in; floats: none
   std::size_t narrow_most;  // widest pass of the narrow epilogue: 1, 4 or 8; it takes 1, 2, 3, 4 and 8 columns
-  // All tiles of rows × columns; rows == columns means a diagonal block of a symmetric pass.
+  // All tiles of rows × columns; rows == columns means a diagonal block where there is one set of points.
   void (*tiles)(const Pass<T>& pass, PanelRange rows, PanelRange columns, const TaskTiles<T>& task, Scratch<T>& scratch);
   // G += A^T B over `rows` rows; g is na × nb, row-major.
   void (*gram)(const T* a, std::size_t lda, std::size_t na, const T* b, std::size_t ldb, std::size_t nb, std::size_t rows,

@@ -2,8 +2,8 @@
 // with its first multiply-add. Where there is one bandwidth only, entries are kept instead, and exp2 is saved as well. A tile is made by the first pass that needs it and read by all others; what there is no room for is made
 // anew each time, by the same arithmetic: results are the same bits whatever is kept.
 //
-// One store serves the points that were used last: those of another packing take the memory over. A task's tiles lie together, in the order
-// in which the task visits them, and tasks have room in the order of the schedule.
+// One store serves the points that were used last, or a pair of them: those of another packing take the memory over. A task's tiles lie together, in
+// the order in which the task visits them, and tasks have room in the order of the schedule.
 #pragma once
 
 #include <algorithm>
@@ -63,31 +63,34 @@ double reference_beta(const CpuPoints<T>& points, double beta) {
 template <class T>
 class TileStore {
  public:
-  TileStore(std::size_t bytes, bool one_bandwidth)
-      : most_(bytes / (tile_entries * sizeof(T) + 1)), one_bandwidth_(one_bandwidth) {}
+  explicit TileStore(bool one_bandwidth) : one_bandwidth_(one_bandwidth) {}
 
-  void begin(const PackedPoints<T>& points, const Schedule& schedule) {
-    keeping_ = points.coding.numbers == Numbers::floats && most_ > 0 ? keeping(points.rows, points.dimension, one_bandwidth_)
-                                                                     : Keeping::nothing;
+  // `room`: tiles there is memory for.
+  template <class AnySchedule>
+  void begin(const PackedPoints<T>& x, const PackedPoints<T>& z, const AnySchedule& schedule, std::size_t room) {
+    keeping_ = x.coding.numbers == Numbers::floats && room > 0 && !refused_ ? keeping(x.of_rows, x.dimension, one_bandwidth_)
+                                                                            : Keeping::nothing;
     if (keeping_ == Keeping::nothing) return;
-    if (packing_ == points.packing && (keeping_ == Keeping::exponents || multiple_ == points.multiple)) return;
-    packing_ = points.packing;
-    multiple_ = points.multiple;
+    if (of_x_ == x.packing && of_z_ == z.packing && (keeping_ == Keeping::exponents || multiple_ == x.multiple)) return;
+    of_x_ = x.packing;
+    of_z_ = z.packing;
+    multiple_ = x.multiple;
     first_.assign(1, 0);
     for (std::size_t index = 0; index < schedule.tasks(); ++index)
       first_.push_back(first_.back() + schedule.tiles_of(schedule.task(index)));
-    const std::size_t tiles = std::min(most_, first_.back());
+    const std::size_t tiles = std::min(room, first_.back());
     made_.assign(tiles, 0);
     try {
       values_.at_least(tiles * tile_entries);
     } catch (const Error&) {  // the memory was not there after all: nothing is kept
-      most_ = 0;
+      refused_ = true;
       made_.clear();
     }
   }
 
+  std::size_t tiles() const { return values_.size() / tile_entries; }  // that it has memory of
   void release() {
-    packing_.reset();
+    of_x_ = of_z_ = {};
     made_.clear();
     values_ = {};
   }
@@ -100,10 +103,9 @@ class TileStore {
   }
 
  private:
-  std::size_t most_;  // tiles
-  bool one_bandwidth_;
+  bool one_bandwidth_, refused_ = false;
   Keeping keeping_ = Keeping::nothing;
-  std::shared_ptr<const int> packing_;
+  Packing of_x_, of_z_;
   double multiple_ = 0;             // of the entries
   std::vector<std::size_t> first_;  // [task]: its first tile
   AlignedBuffer<T> values_;

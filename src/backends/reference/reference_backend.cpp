@@ -11,9 +11,10 @@ namespace {
 
 struct ReferencePoints final : Points {
   AlignedBuffer<double> x;
+  SharedLayout where;
   std::size_t n = 0, dim = 0;
   Precision promise = Precision::fp64;
-  std::size_t rows() const override { return n; }
+  const SharedLayout& layout() const override { return where; }
   std::size_t dimension() const override { return dim; }
   Precision precision() const override { return promise; }
 };
@@ -34,9 +35,10 @@ class ReferenceBackend final : public Backend {
   std::string description() const override { return "reference, naive fp64, 1 thread"; }
   std::string isa() const override { return "none"; }
 
-  std::unique_ptr<Points> load(PointSource& centred, Precision precision) override {
+  std::unique_ptr<Points> load(PointSource& centred, Precision precision, const std::optional<Whole>& whole) override {
     auto points = std::make_unique<ReferencePoints>();
     points->n = centred.rows();
+    points->where = whole ? std::make_shared<const Layout>(whole->rows, whole->first, points->n) : plain_layout(points->n);
     points->dim = centred.dimension();
     points->promise = precision;
     points->x = AlignedBuffer<double>(product_of(points->n, points->dim));
@@ -44,8 +46,8 @@ class ReferenceBackend final : public Backend {
     return points;
   }
 
-  std::unique_ptr<Panel> panel(std::size_t rows, std::size_t columns, Precision) override {
-    return std::make_unique<HostPanel<double>>(rows, columns);
+  std::unique_ptr<Panel> panel(const SharedLayout& layout, std::size_t columns, Precision precision) override {
+    return std::make_unique<HostPanel<double>>(layout, columns, precision);
   }
 
   void xgemm(double beta, const Points& x, Columns w, Columns y, Watch* watch, std::optional<Precision>, double) override {
@@ -71,6 +73,44 @@ class ReferenceBackend final : public Backend {
       y(i, 1) = sum_of_squares;
       if (watch != nullptr) watch->tick(static_cast<double>(i + 1) / static_cast<double>(x.n));
     }
+  }
+
+  void xgemm_pair(double beta, const Points& x, const Points& z, Columns w_x, Columns w_z, Columns y_x, Columns y_z, Share share,
+                  Watch* watch, std::optional<Precision>, double) override {
+    const Window wx(w_x), wz(w_z), yx(y_x), yz(y_z);
+    each_entry(beta, x, z, share, watch, [&](std::size_t i, std::size_t j, double e) {
+      for (std::size_t c = 0; c < yx.count; ++c) {
+        yx(i, c) += e * wz(j, c);
+        yz(j, c) += e * wx(i, c);
+      }
+    });
+  }
+
+  void mass_pair(double beta, const Points& x, const Points& z, Columns y_x, Columns y_z, Share share, Watch* watch,
+                 double) override {
+    const Window yx(y_x), yz(y_z);
+    each_entry(beta, x, z, share, watch, [&](std::size_t i, std::size_t j, double e) {
+      yx(i, 0) += e, yx(i, 1) += e * e;
+      yz(j, 0) += e, yz(j, 1) += e * e;
+    });
+  }
+
+  void send_points(const Points& points, Archive& to) override {
+    const auto& p = static_cast<const ReferencePoints&>(points);
+    std::size_t rows = p.where->rows(), first = p.where->first(), here = p.n, dimension = p.dim;
+    Precision promise = p.promise;
+    std::vector<double> x(p.x.data(), p.x.data() + p.n * p.dim);
+    to(rows, first, here, dimension, promise, x);
+  }
+  std::unique_ptr<Points> visitor(Archive& from) override {
+    auto p = std::make_unique<ReferencePoints>();
+    std::size_t rows = 0, first = 0;
+    std::vector<double> x;
+    from(rows, first, p->n, p->dim, p->promise, x);
+    p->where = std::make_shared<const Layout>(rows, first, p->n);
+    p->x = AlignedBuffer<double>(x.size());
+    std::copy(x.begin(), x.end(), p->x.data());
+    return p;
   }
 
   Eigen::MatrixXd gram(Columns a_columns, Columns b_columns) override {
@@ -109,23 +149,35 @@ class ReferenceBackend final : public Backend {
     const Window a(columns);
     for (std::size_t c = 0; c < a.count; ++c) {
       const Random random(seed, stream + c);
-      for (std::size_t i = 0; i < a.rows; ++i) a(i, c) = random.normal(i);
+      for (std::size_t i = 0; i < a.rows; ++i) a(i, c) = random.normal(columns.panel->layout()->row(i));
     }
   }
 
-  void upload(const Points*, const double* host, Columns columns) override {
+  void upload(const double* host, Columns columns) override {
     const Window a(columns);
     for (std::size_t i = 0; i < a.rows; ++i)
       for (std::size_t c = 0; c < a.count; ++c) a(i, c) = host[i * a.count + c];
   }
 
-  void download(const Points*, Columns columns, double* host) override {
+  void download(Columns columns, double* host) override {
     const Window a(columns);
     for (std::size_t i = 0; i < a.rows; ++i)
       for (std::size_t c = 0; c < a.count; ++c) host[i * a.count + c] = a(i, c);
   }
 
  private:
+  // f(i, j, K_ij) for the entries of a share; a tile is one entry.
+  template <class F>
+  static void each_entry(double beta, const Points& x_points, const Points& z_points, Share share, Watch* watch, F&& f) {
+    const auto& x = static_cast<const ReferencePoints&>(x_points);
+    const auto& z = static_cast<const ReferencePoints&>(z_points);
+    for (std::size_t i = 0; i < x.n; ++i) {
+      for (std::size_t j = 0; j < z.n; ++j)
+        if (share == Share::all || (i + j) % 2 == (share == Share::even ? 0 : 1)) f(i, j, kernel(beta, x, i, z, j));
+      if (watch != nullptr) watch->tick(static_cast<double>(i + 1) / static_cast<double>(x.n));
+    }
+  }
+
   static void product(double beta, const Points& x_points, const Points& z_points, bool skip_diagonal, Columns w_columns,
                       Columns y_columns, Watch* watch) {
     const auto& x = static_cast<const ReferencePoints&>(x_points);

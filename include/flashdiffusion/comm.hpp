@@ -1,0 +1,30 @@
+// Messages between ranks that share one fit, each with its own rows: threads of a process, or processes of a cluster. Rank 0 decides, the others
+// do what it tells them; nothing but messages goes between them.
+//
+// Guarantees, by every implementation: send() returns at once and does not change the message; messages from one rank to another arrive in the order
+// in which they were sent. A Comm belongs to the thread of its rank, but for stop numbers, which any thread may ask for.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace fd {
+
+class Comm {
+ public:
+  using Message = std::shared_ptr<const std::vector<char>>;
+
+  virtual ~Comm() = default;
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  virtual void send(int to, Message message) = 0;
+  virtual Message receive(int from) = 0;  // waits for it
+  virtual void progress() {}              // lets messages on their way move; called several times a second while a rank computes
+
+  // The work of this number is to end early on all ranks. Numbers grow from work to work.
+  virtual void ask_stop(std::uint64_t work) = 0;
+  virtual bool stop_asked(std::uint64_t work) = 0;
+};
+
+}  // namespace fd

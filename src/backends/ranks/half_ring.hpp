@@ -1,0 +1,55 @@
+// Kernel passes over the rows of all ranks. Each unordered pair of shards is evaluated once, by one of the two: rank r is host to the points and
+// weights of ranks r + 1, ..., r + R/2, counted in a ring of the R ranks that have rows; both directions come from one evaluation of the tiles, and the
+// visitor's sums travel home. Of an even number the two ranks that face each other take every other tile each.
+//
+// Guarantees: sums are added up in an order that depends on the number of ranks alone. A rank that fails, or is told to stop, goes on exchanging and
+// computes no more, so that nobody waits for it; what went wrong is thrown at the end. Does not know: what a fit is.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include <flashdiffusion/comm.hpp>
+
+#include "backends/ranks/shares.hpp"
+#include "device/backend.hpp"
+
+namespace fd::ranks {
+
+// A rank's own rows; points are null where it has none.
+struct Here {
+  Points* points = nullptr;
+  Columns w, y;  // of mass y alone
+};
+
+class HalfRing {
+ public:
+  HalfRing(Comm& comm, Backend& backend, std::uint64_t work, Watch* watch) : comm_(comm), backend_(backend), work_(work), watch_(watch) {}
+
+  void fail(std::exception_ptr why);  // before a pass: it is exchanged, and not computed
+
+  void product(double beta, const Shares& shares, Here here, std::optional<Precision> enough, double negligible);
+  void mass(double beta, const Shares& shares, Here here, double negligible);
+  // Y = K(X, Z) W, the rows of both spread over ranks: every rank with rows of X is host to all rows of Z.
+  void rectangle(double beta, const Shares& x_shares, const Shares& z_shares, Points* x, Points* z, Columns w, Columns y,
+                 std::optional<Precision> enough);
+
+ private:
+  class Part;
+  using Local = std::function<void(Watch*)>;
+  using Pair = std::function<void(const Points& z, Columns w_z, Columns y_z, Share, Watch*)>;
+  void symmetric(const Shares& shares, Here here, std::size_t columns, const Local& local, const Pair& pair);
+  Comm::Message visit(Points* points, Columns w);
+  void compute(std::size_t part, std::size_t parts, const Local& work);  // unless something went wrong
+
+  Comm& comm_;
+  Backend& backend_;
+  std::uint64_t work_;
+  Watch* watch_;
+  std::exception_ptr error_;
+};
+
+}  // namespace fd::ranks
