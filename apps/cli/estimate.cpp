@@ -28,14 +28,14 @@
 namespace fd::cli {
 namespace {
 
-struct Arguments {
+struct EstimateArguments {
   FitArguments fit;
   ReadArguments read;
   std::vector<std::string> points;
   bool json = false;
 };
 
-constexpr const char* footer =
+constexpr const char* estimate_footer =
     R"(Either files of points as for fit, or two numbers: rows and columns of points that do not exist yet.
 
 Examples:
@@ -56,7 +56,7 @@ std::size_t count_of(const std::string& word) {
   return count;
 }
 
-int run(const Arguments& arguments) {
+int run_estimate(const EstimateArguments& arguments) {
   LeaveAtOnce reading;
   Options options = arguments.fit.options();
   Forecast forecast;
@@ -118,15 +118,15 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 Action declare_estimate(CLI::App& app, const std::vector<std::string>&) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<EstimateArguments>();
   app.add_option("points", arguments->points, "files of points, or the numbers of rows and columns")
       ->type_name("POINTS")
       ->required();
   arguments->read.declare(app);
   arguments->fit.declare(app);
   app.add_flag("--json", arguments->json, "one JSON document on standard output")->group("Output");
-  app.footer(footer);
-  return [arguments] { return run(*arguments); };
+  app.footer(estimate_footer);
+  return [arguments] { return run_estimate(*arguments); };
 }
 
 }  // namespace fd::cli

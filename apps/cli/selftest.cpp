@@ -63,7 +63,8 @@ struct Passes {
 Passes run_passes(Backend& backend, Precision precision, const Values& x, const Values& z, const Values& wx, const Values& wz) {
   ViewSource source_x(PointsView(x.data.data(), x.rows, x.columns)), source_z(PointsView(z.data.data(), z.rows, z.columns));
   const auto points_x = backend.load(source_x, precision), points_z = backend.load(source_z, precision);
-  const auto in_x = backend.panel(points_x->layout(), columns, precision), in_z = backend.panel(points_z->layout(), columns, precision);
+  const auto in_x = backend.panel(points_x->layout(), columns, precision),
+             in_z = backend.panel(points_z->layout(), columns, precision);
   const auto out = backend.panel(points_x->layout(), columns, precision), sums = backend.panel(points_x->layout(), 2, precision);
   Passes result{std::vector<double>(x.rows * columns), std::vector<double>(x.rows * columns), std::vector<double>(x.rows * 2)};
   backend.upload(wx.data.data(), *in_x);
@@ -144,7 +145,7 @@ std::vector<Row> check_all() {
   return rows;
 }
 
-int run(bool json) {
+int run_selftest(bool json) {
   const std::vector<Row> rows = check_all();
   const auto bad = std::count_if(rows.begin(), rows.end(), [](const Row& row) { return !row.good(); });
   if (json) {
@@ -180,7 +181,7 @@ Action declare_selftest(CLI::App& app, const std::vector<std::string>&) {
   auto json = std::make_shared<bool>(false);
   app.add_flag("--json", *json, "one JSON document on standard output");
   app.footer("Examples:\n  flashdiffusion selftest\n  flashdiffusion selftest --json");
-  return [json] { return run(*json); };
+  return [json] { return run_selftest(*json); };
 }
 
 }  // namespace fd::cli
