@@ -7,6 +7,8 @@
 #include <memory>
 #include <optional>
 
+#include <CLI/CLI.hpp>
+
 #include <flashdiffusion/error.hpp>
 #include <flashdiffusion/fit.hpp>
 

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <flashdiffusion/error.hpp>
@@ -27,7 +28,7 @@
 namespace fd::cli {
 namespace {
 
-struct Arguments {
+struct EstimateArguments {
   FitArguments fit;
   ReadArguments read;
   std::vector<std::string> points;
@@ -35,7 +36,7 @@ struct Arguments {
   bool json = false;
 };
 
-constexpr const char* footer =
+constexpr const char* estimate_footer =
     R"(Either files of points as for fit, or two numbers: rows and columns of points that do not exist yet.
 
 Examples:
@@ -57,7 +58,7 @@ std::size_t count_of(const std::string& word) {
   return count;
 }
 
-int run(const Arguments& arguments) {
+int run_estimate(const EstimateArguments& arguments) {
   LeaveAtOnce reading;
   Options options = arguments.fit.options();
   options.link_bytes_per_second = 1e9 * arguments.link;
@@ -127,7 +128,7 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 Action declare_estimate(CLI::App& app, const std::vector<std::string>&) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<EstimateArguments>();
   app.add_option("points", arguments->points, "files of points, or the numbers of rows and columns")
       ->type_name("POINTS")
       ->required();
@@ -138,8 +139,8 @@ Action declare_estimate(CLI::App& app, const std::vector<std::string>&) {
       ->type_name("GB/S")
       ->capture_default_str();
   app.add_flag("--json", arguments->json, "one JSON document on standard output")->group("Output");
-  app.footer(footer);
-  return [arguments] { return run(*arguments); };
+  app.footer(estimate_footer);
+  return [arguments] { return run_estimate(*arguments); };
 }
 
 }  // namespace fd::cli

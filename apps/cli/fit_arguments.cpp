@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <flashdiffusion/error.hpp>
 #include <flashdiffusion/precision.hpp>
@@ -44,6 +45,8 @@ std::vector<Precision> parse_precisions(const std::string& list) {
 }
 
 }  // namespace
+
+bool FitArguments::given(const char* option) const { return app_ != nullptr && app_->get_option(option)->count() > 0; }
 
 void FitArguments::declare(CLI::App& app) {
   app_ = &app;

@@ -8,10 +8,13 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <flashdiffusion/options.hpp>
+
+namespace CLI {
+class App;
+}
 
 namespace fd::cli {
 
@@ -45,7 +48,7 @@ struct FitArguments {
   std::vector<std::string> without_effect() const;
 
  private:
-  bool given(const char* option) const { return app_ != nullptr && app_->get_option(option)->count() > 0; }
+  bool given(const char* option) const;
   const CLI::App* app_ = nullptr;
 };
 

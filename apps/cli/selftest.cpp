@@ -6,6 +6,7 @@
 #include <memory>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <flashdiffusion/version.hpp>
@@ -144,7 +145,7 @@ std::vector<Row> check_all() {
   return rows;
 }
 
-int run(bool json) {
+int run_selftest(bool json) {
   const std::vector<Row> rows = check_all();
   const auto bad = std::count_if(rows.begin(), rows.end(), [](const Row& row) { return !row.good(); });
   if (json) {
@@ -180,7 +181,7 @@ Action declare_selftest(CLI::App& app, const std::vector<std::string>&) {
   auto json = std::make_shared<bool>(false);
   app.add_flag("--json", *json, "one JSON document on standard output");
   app.footer("Examples:\n  flashdiffusion selftest\n  flashdiffusion selftest --json");
-  return [json] { return run(*json); };
+  return [json] { return run_selftest(*json); };
 }
 
 }  // namespace fd::cli

@@ -23,7 +23,7 @@ namespace fd {
 namespace {
 
 constexpr double ladder_ratio = 4;
-constexpr std::size_t least_rung = 1024, sample_rows = 2048;
+constexpr std::size_t least_rung = 1024, timed_rows = 2048;
 constexpr std::size_t narrow_columns = 2, wide_columns = 24;  // widths at which a pass is timed
 // Of points with more coordinates these are timed: what a pair costs beyond them grows with their number. Rows stay as many, so that all threads
 // have work.
@@ -294,7 +294,7 @@ PointSummary timed_columns(const PointSummary& summary) {
 
 FitForecast forecast_fit(Backend& backend, PointSource& points, const PointSummary& summary, const Options& options) {
   const PointSummary timed = timed_columns(summary);
-  CentredSource sample(points, timed, nested_sample(points.rows(), std::min(points.rows(), sample_rows), options.seed));
+  CentredSource sample(points, timed, nested_sample(points.rows(), std::min(points.rows(), timed_rows), options.seed));
   return forecast_from(backend, sample, points.rows(), summary.coordinates(), options.beta.value_or(2 / summary.mean_square),
                        options);
 }
@@ -313,7 +313,7 @@ Forecast estimate(PointSource& points, const Options& wishes) {
   const Options options = checked_options(wishes, points.rows());
   // a summary of the sample alone: a file of any size takes no time
   constexpr std::size_t least_rows = 32, sample_values = std::size_t{1} << 24;
-  const std::size_t some = std::clamp(sample_values / std::max<std::size_t>(points.dimension(), 1), least_rows, sample_rows);
+  const std::size_t some = std::clamp(sample_values / std::max<std::size_t>(points.dimension(), 1), least_rows, timed_rows);
   const auto rows = nested_sample(points.rows(), std::min(points.rows(), some), options.seed);
   std::vector<double> values(rows.size() * points.dimension());
   SomeRows(points, rows).read(0, rows.size(), values.data());
@@ -332,7 +332,7 @@ Forecast estimate(std::size_t rows, std::size_t dimension, const Options& wishes
   if (dimension == 0) throw Error(Failure::misuse, "points need at least one column", "give the columns of the table too");
   const Options options = checked_options(wishes, rows);
   // one row, and one column, is like another: those that are timed are made
-  RandomSource some(std::min(rows, sample_rows), std::min(dimension, timed_coordinates));
+  RandomSource some(std::min(rows, timed_rows), std::min(dimension, timed_coordinates));
   const PointSummary summary = summarise(some);
   CentredSource sample(some, summary);
   const std::size_t keep = keep_bytes(rows, dimension, options);

@@ -12,9 +12,9 @@
 
 #include <Eigen/Core>
 
+#include "base/eigenpairs.hpp"
 #include "device/space.hpp"
 #include "operator/operator.hpp"
-#include "solver/eigenpairs.hpp"
 #include "solver/leading_pairs.hpp"
 #include "solver/orthonormal.hpp"
 

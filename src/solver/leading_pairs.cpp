@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "solver/eigenpairs.hpp"
+#include "base/eigenpairs.hpp"
 
 namespace fd {
 namespace {
