@@ -6,6 +6,8 @@
 #include <memory>
 #include <optional>
 
+#include <CLI/CLI.hpp>
+
 #include <flashdiffusion/error.hpp>
 #include <flashdiffusion/fit.hpp>
 

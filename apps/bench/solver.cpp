@@ -7,6 +7,7 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <flashdiffusion/error.hpp>

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <flashdiffusion/error.hpp>
 

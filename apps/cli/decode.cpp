@@ -6,6 +6,7 @@
 #include <memory>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "analysis/angle_unit.hpp"
@@ -23,7 +24,7 @@
 namespace fd::cli {
 namespace {
 
-struct Arguments {
+struct DecodeArguments {
   std::string model, output, circular, split = "random";
   std::vector<std::string> targets, columns;
   std::vector<std::size_t> modes;
@@ -33,7 +34,7 @@ struct Arguments {
   bool json = false, quiet = false;
 };
 
-constexpr const char* footer =
+constexpr const char* decode_footer =
     R"(A target y is decoded as mean(y) + (psi - mean(psi)) W from the first m modes, with weights W of least squares and a penalty
 ridge * tr(G) / m on their squares; G is the centred Gram matrix of the modes. Each fold of the rows is decoded by what was learnt from the
 others, the penalty included, and every error is that of rows held out. Angles are decoded as cosine and sine; their errors go the shorter
@@ -69,7 +70,7 @@ std::size_t column_called(const std::string& wanted, const std::vector<Labels>& 
               fmt::format("name columns by their heading or their number, 1 to {}", all.size()));
 }
 
-Targets chosen_targets(const Arguments& arguments, const Model& model) {
+Targets chosen_targets(const DecodeArguments& arguments, const Model& model) {
   std::vector<std::string> notes;
   const std::vector<Labels> all = read_targets(arguments.targets, model.n, model.names, &notes);
   std::vector<bool> wanted(all.size(), arguments.columns.empty());
@@ -115,7 +116,7 @@ std::string table_text(const Decoding& decoding, const Targets& targets) {
   return text + '\n';
 }
 
-nlohmann::ordered_json to_json(const Decoding& decoding, const Targets& targets, const Arguments& arguments) {
+nlohmann::ordered_json to_json(const Decoding& decoding, const Targets& targets, const DecodeArguments& arguments) {
   using Json = nlohmann::ordered_json;
   Json rows = Json::array();
   for (const DecodedModes& row : decoding.by_modes) {
@@ -150,7 +151,7 @@ void require_finite(const Table& decoded, const Targets& targets) {
             "scale the target; if that changes nothing, repeat the fit");
 }
 
-int run(const Arguments& arguments) {
+int run_decode(const DecodeArguments& arguments) {
   const bool to_stdout = arguments.output == "-";
   if (to_stdout && arguments.json)
     throw Error(Failure::misuse, "-o - and --json both ask for standard output", "write what is decoded to a file");
@@ -203,7 +204,7 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 Action declare_decode(CLI::App& app, const std::vector<std::string>&) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<DecodeArguments>();
   app.add_option("model", arguments->model, "the model file")->type_name("MODEL")->required();
   app.add_option("targets", arguments->targets, "what was measured on the rows of the model, a column a target")
       ->type_name("TARGETS")
@@ -238,8 +239,8 @@ Action declare_decode(CLI::App& app, const std::vector<std::string>&) {
   app.add_option("--seed", arguments->seed, "of the random folds")->check(whole_number)->type_name("N")->capture_default_str();
   app.add_flag("--json", arguments->json, "one JSON document on standard output");
   app.add_flag("--quiet", arguments->quiet, "no notes, no table");
-  app.footer(footer);
-  return [arguments] { return run(*arguments); };
+  app.footer(decode_footer);
+  return [arguments] { return run_decode(*arguments); };
 }
 
 }  // namespace fd::cli

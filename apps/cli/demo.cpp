@@ -3,6 +3,7 @@
 #include <memory>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <flashdiffusion/fit.hpp>
 
@@ -22,7 +23,7 @@
 namespace fd::cli {
 namespace {
 
-struct Arguments {
+struct DemoArguments {
   std::string folder = ".";
   bool quiet = false;
 };
@@ -30,7 +31,7 @@ struct Arguments {
 constexpr std::size_t rows = 2000;
 constexpr std::size_t modes = 8;
 
-int run(const Arguments& arguments, const std::vector<std::string>& command) {
+int run_demo(const DemoArguments& arguments, const std::vector<std::string>& command) {
   const auto start = std::chrono::steady_clock::now();
   const std::string prefix = arguments.folder == "." ? "" : arguments.folder + "/";
   const std::string points_path = prefix + "demo.npy", model_path = prefix + "demo-model.h5",
@@ -73,13 +74,13 @@ int run(const Arguments& arguments, const std::vector<std::string>& command) {
 }  // namespace
 
 Action declare_demo(CLI::App& app, const std::vector<std::string>& command) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<DemoArguments>();
   app.add_option("-o,--output", arguments->folder, "folder for demo.npy, demo-model.h5 and demo-report.html")
       ->type_name("FOLDER")
       ->capture_default_str();
   app.add_flag("--quiet", arguments->quiet, "no progress, no remarks, no table");
   app.footer("Examples:\n  flashdiffusion demo\n  flashdiffusion demo --output /tmp");
-  return [arguments, &command] { return run(*arguments, command); };
+  return [arguments, &command] { return run_demo(*arguments, command); };
 }
 
 }  // namespace fd::cli

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <flashdiffusion/error.hpp>
@@ -27,19 +28,21 @@
 namespace fd::cli {
 namespace {
 
-struct Arguments {
+struct EstimateArguments {
   FitArguments fit;
   ReadArguments read;
   std::vector<std::string> points;
+  double link = 1.25;
   bool json = false;
 };
 
-constexpr const char* footer =
+constexpr const char* estimate_footer =
     R"(Either files of points as for fit, or two numbers: rows and columns of points that do not exist yet.
 
 Examples:
   flashdiffusion estimate points.npy -k 8
   flashdiffusion estimate 1000000 32 -k 8
+  flashdiffusion estimate 10000000 32 -k 8 --ranks 16 --link 12.5
   flashdiffusion estimate points.npy --beta 0.5 -k 64 --precision fp64)";
 
 bool is_count(const std::string& word) {
@@ -55,9 +58,10 @@ std::size_t count_of(const std::string& word) {
   return count;
 }
 
-int run(const Arguments& arguments) {
+int run_estimate(const EstimateArguments& arguments) {
   LeaveAtOnce reading;
   Options options = arguments.fit.options();
+  options.link_bytes_per_second = 1e9 * arguments.link;
   Forecast forecast;
   std::size_t rows = 0, dimension = 0;
   if (arguments.points.size() == 1 && is_count(arguments.points[0]))
@@ -84,8 +88,9 @@ int run(const Arguments& arguments) {
   }
   options = checked_options(options, rows);
   for (const std::string& line : taken_otherwise(options, rows)) remark("note: " + line);
-  const bool too_much = !memory_complaint(rows, dimension, options).empty();
   const double free = static_cast<double>(available_memory_bytes());
+  const bool too_much =
+      forecast.ranks > 1 ? free > 0 && forecast.memory_bytes > free : !memory_complaint(rows, dimension, options).empty();
   if (arguments.json) {
     const nlohmann::ordered_json document = {
         {"n", rows},
@@ -98,7 +103,9 @@ int run(const Arguments& arguments) {
         {"passes", forecast.passes},
         {"full_passes", forecast.full_passes},
         {"columns", forecast.columns},
-        {"pairs_per_second", forecast.pairs_per_second}};
+        {"pairs_per_second", forecast.pairs_per_second},
+        {"ranks", forecast.ranks},
+        {"efficiency", forecast.efficiency}};
     print_result(document.dump(2) + "\n");
     return done;
   }
@@ -107,6 +114,10 @@ int run(const Arguments& arguments) {
                                          forecast.full_passes, forecast.columns));
   text += row_text("time", fmt::format("about {}, to within a factor of two ({:.3g} Gpairs/s with one vector)",
                                        duration_text(forecast.seconds), forecast.pairs_per_second / 1e9));
+  if (forecast.ranks > 1)
+    text += row_text("ranks",
+                     fmt::format("{} machines like this one, {:.3g} GB/s apart: {:.0f} % of their sum in a pass over all rows",
+                                 forecast.ranks, arguments.link, 100 * forecast.efficiency));
   text += row_text(
       "memory", fmt::format("about {}{}{}", bytes_text(forecast.memory_bytes),
                             free > 0 ? fmt::format("; {} are free", bytes_text(free)) : "", too_much ? ": fit will refuse" : ""));
@@ -117,15 +128,19 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 Action declare_estimate(CLI::App& app, const std::vector<std::string>&) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<EstimateArguments>();
   app.add_option("points", arguments->points, "files of points, or the numbers of rows and columns")
       ->type_name("POINTS")
       ->required();
   arguments->read.declare(app);
   arguments->fit.declare(app);
+  app.add_option("--link", arguments->link, "gigabytes a second between two of --ranks machines like this one")
+      ->check(CLI::PositiveNumber)
+      ->type_name("GB/S")
+      ->capture_default_str();
   app.add_flag("--json", arguments->json, "one JSON document on standard output")->group("Output");
-  app.footer(footer);
-  return [arguments] { return run(*arguments); };
+  app.footer(estimate_footer);
+  return [arguments] { return run_estimate(*arguments); };
 }
 
 }  // namespace fd::cli

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <flashdiffusion/checkpoint.hpp>
 #include <flashdiffusion/fit.hpp>
@@ -19,6 +20,7 @@
 #include "common/exit_status.hpp"
 #include "common/interrupt.hpp"
 #include "common/program.hpp"
+#include "common/program_ranks.hpp"
 #include "common/validators.hpp"
 #include "fit/check_options.hpp"
 #include "fit/forecast.hpp"
@@ -29,7 +31,7 @@
 namespace fd::cli {
 namespace {
 
-struct Arguments {
+struct FitVerbArguments {
   FitArguments fit;
   ReadArguments read;
   std::vector<std::string> points;
@@ -38,7 +40,7 @@ struct Arguments {
   bool no_checkpoint = false, json = false, json_progress = false, quiet = false;
 };
 
-constexpr const char* footer =
+constexpr const char* fit_footer =
     R"(POINTS: a.npy, a.npz (a.npz:name), a.csv, a.tsv, a.txt (also .gz), a.h5:/path, a.h5ad:/path, or - for text on standard
 input; several are stacked in order.
 
@@ -71,7 +73,7 @@ void check_model_name(const std::string& output) {
 }
 
 // A further file to write must be none of the others.
-void check_distinct(const Arguments& arguments, const char* option, const std::string& path) {
+void check_distinct(const FitVerbArguments& arguments, const char* option, const std::string& path) {
   refuse_overwriting(path, arguments.points);
   const auto whole = [](const std::string& name) { return std::filesystem::absolute(name).lexically_normal(); };
   for (const std::string* other :
@@ -84,7 +86,7 @@ void check_distinct(const Arguments& arguments, const char* option, const std::s
 // will take long.
 class KeptState {
  public:
-  KeptState(const Arguments& arguments, Options& options) {
+  KeptState(const FitVerbArguments& arguments, Options& options) {
     if (arguments.no_checkpoint) {
       if (!arguments.checkpoint.empty())
         throw Error(Failure::misuse, "--checkpoint and --no-checkpoint contradict each other", "give one of them");
@@ -130,9 +132,10 @@ class KeptState {
   std::unique_ptr<CheckpointFile> file_;
 };
 
-int fit_and_write(const Arguments& arguments, const std::vector<std::string>& command, ProgressRecord& display) {
+int fit_and_write(const FitVerbArguments& arguments, const std::vector<std::string>& command, ProgressRecord& display) {
   const auto start = std::chrono::steady_clock::now();
   Options options = arguments.fit.options();
+  options.comm = program_ranks();
   if (arguments.output.empty()) throw Error(Failure::misuse, "fit needs a name for the model it makes", "add -o model.h5");
   refuse_standard_output("--output", arguments.output, "a model, an HDF5 file,");
   refuse_standard_output("--report", arguments.report, "the report, beside a model,");
@@ -213,7 +216,7 @@ int fit_and_write(const Arguments& arguments, const std::vector<std::string>& co
 }
 
 // Whatever comes of the fit, log and progress end with it.
-int run(const Arguments& arguments, const std::vector<std::string>& command) {
+int run_fit(const FitVerbArguments& arguments, const std::vector<std::string>& command) {
   if (arguments.json_progress) speak_json();
   refuse_standard_output("--log", arguments.log, "a log, which --json-progress prints,");
   if (!arguments.log.empty()) check_distinct(arguments, "--log", arguments.log);
@@ -233,7 +236,7 @@ int run(const Arguments& arguments, const std::vector<std::string>& command) {
 }  // namespace
 
 Action declare_fit(CLI::App& app, const std::vector<std::string>& command) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<FitVerbArguments>();
   app.add_option("points", arguments->points, "files of points, a row each")->type_name("POINTS")->required();
   arguments->read.declare(app);
   arguments->fit.declare(app);
@@ -261,8 +264,8 @@ Action declare_fit(CLI::App& app, const std::vector<std::string>& command) {
       ->group("Output");
   app.add_option("--log", arguments->log, "a file to which progress and notes are appended")->type_name("FILE")->group("Output");
   app.add_flag("--quiet", arguments->quiet, "no progress, no remarks, no table")->group("Output");
-  app.footer(footer);
-  return [arguments, &command] { return run(*arguments, command); };
+  app.footer(fit_footer);
+  return [arguments, &command] { return run_fit(*arguments, command); };
 }
 
 }  // namespace fd::cli

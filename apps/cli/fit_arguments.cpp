@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <flashdiffusion/error.hpp>
 #include <flashdiffusion/precision.hpp>
@@ -44,6 +45,8 @@ std::vector<Precision> parse_precisions(const std::string& list) {
 }
 
 }  // namespace
+
+bool FitArguments::given(const char* option) const { return app_ != nullptr && app_->get_option(option)->count() > 0; }
 
 void FitArguments::declare(CLI::App& app) {
   app_ = &app;
@@ -115,6 +118,17 @@ void FitArguments::declare(CLI::App& app) {
       ->type_name("N")
       ->capture_default_str()
       ->group(work);
+  app.add_option("--ranks", ranks,
+                 "threads that share the rows as the ranks of a cluster do; processes: mpirun -np N flashdiffusion fit")
+      ->check(whole_number)
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(work);
+  app.add_option("--rows-a-rank", rows_a_rank, "ranks that would have fewer rows, of a sub-sample or of all, have none")
+      ->check(whole_number)
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(work);
   app.add_option("--block", block, "vectors a pass, at least 4; 0: chosen")
       ->check(whole_number)
       ->type_name("N")
@@ -125,7 +139,7 @@ void FitArguments::declare(CLI::App& app) {
       ->type_name("N")
       ->capture_default_str()
       ->group(work);
-  app.add_option("--max-passes", max_passes, "give up after this many; 0: 50 + 4 K")
+  app.add_option("--max-passes", max_passes, "give up after this many; 0: 50 + 4 K, more where passes are narrow")
       ->check(whole_number)
       ->type_name("N")
       ->capture_default_str()
@@ -153,6 +167,8 @@ Options FitArguments::options() const {
   o.precision = parse_precisions(precision);
   o.backend = backend;
   o.threads = checked_threads(threads);
+  o.rows_a_rank = rows_a_rank;
+  o.ranks = static_cast<int>(std::min<std::size_t>(ranks, std::numeric_limits<int>::max()));
   o.block = block;
   o.basis = basis;
   o.tolerance = tolerance;
@@ -236,6 +252,7 @@ nlohmann::json to_json(const Options& o) {
           {"precision", precisions},
           {"backend", o.backend},
           {"threads", o.threads},
+          {"ranks", o.ranks},
           {"block", o.block},
           {"basis", o.basis},
           {"tolerance", o.tolerance},

@@ -8,10 +8,13 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <flashdiffusion/options.hpp>
+
+namespace CLI {
+class App;
+}
 
 namespace fd::cli {
 
@@ -34,7 +37,7 @@ struct FitArguments {
   std::string select = "robust", precision = "fp32", backend = "auto", beta0_cap = "0.1", memory, trim = "auto";
   std::optional<double> beta0, beta_max;
   bool ladder = true, no_points = false, drop_localised = false;
-  std::size_t threads = 0;
+  std::size_t threads = 0, ranks = 1, rows_a_rank = 2048;
   std::uint64_t seed = 42;
 
   void declare(CLI::App& app);
@@ -45,7 +48,7 @@ struct FitArguments {
   std::vector<std::string> without_effect() const;
 
  private:
-  bool given(const char* option) const { return app_ != nullptr && app_->get_option(option)->count() > 0; }
+  bool given(const char* option) const;
   const CLI::App* app_ = nullptr;
 };
 

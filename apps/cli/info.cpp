@@ -5,6 +5,7 @@
 #include <memory>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <flashdiffusion/model.hpp>
@@ -23,13 +24,13 @@
 namespace fd::cli {
 namespace {
 
-struct Arguments {
+struct InfoArguments {
   ReadArguments read;
   std::vector<std::string> files;
   bool json = false;
 };
 
-constexpr const char* footer = R"(Examples:
+constexpr const char* info_footer = R"(Examples:
   flashdiffusion info model.h5
   flashdiffusion info model.h5 --json | jq .eigenvalues
   flashdiffusion info points.npy)";
@@ -89,7 +90,7 @@ Contents describe(const std::vector<std::string>& files, const ReadOptions& opti
   return first_or_second(as_model, as_points);
 }
 
-int run(const Arguments& arguments) {
+int run_info(const InfoArguments& arguments) {
   LeaveAtOnce reading;
   const Contents contents = describe(arguments.files, arguments.read.options());
   print_result(arguments.json ? contents.document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"
@@ -100,12 +101,12 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 Action declare_info(CLI::App& app, const std::vector<std::string>&) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<InfoArguments>();
   app.add_option("file", arguments->files, "a model, or files of points as for fit")->type_name("FILE")->required();
   arguments->read.declare(app);
   app.add_flag("--json", arguments->json, "one JSON document on standard output");
-  app.footer(footer);
-  return [arguments] { return run(*arguments); };
+  app.footer(info_footer);
+  return [arguments] { return run_info(*arguments); };
 }
 
 }  // namespace fd::cli

@@ -1,5 +1,6 @@
 // flashdiffusion: the program that is shipped. A new verb is a file and a row here.
 #include "cli/verb.hpp"
+#include "common/program_ranks.hpp"
 #include "reproduce/verb.hpp"
 
 namespace {
@@ -37,5 +38,5 @@ int main(int argc, char** argv) {
                          {"selftest", "checks this build on this machine against the reference", declare_selftest},
                          {"completions", "prints a completion script for bash, zsh or fish", declare_completions}},
                         {{"bench", "benchmarks are a program of their own: flashdiffusion-bench (`make build` builds it)"}}};
-  return run_program(program, argc, argv);
+  return run_on_ranks([&] { return run_program(program, argc, argv); });
 }

@@ -1,5 +1,7 @@
 #include "cli/read_arguments.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include "common/flag_names.hpp"
 
 namespace fd::cli {

@@ -4,9 +4,11 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include <flashdiffusion/read_points.hpp>
+
+namespace CLI {
+class App;
+}
 
 namespace fd::cli {
 

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <flashdiffusion/report.hpp>
@@ -20,14 +21,14 @@
 namespace fd::cli {
 namespace {
 
-struct Arguments {
+struct ReportArguments {
   std::string model, output;
   std::vector<std::string> colours;
   ReportOptions report;
   bool json = false, quiet = false;
 };
 
-constexpr const char* footer =
+constexpr const char* report_footer =
     R"(The page is one HTML file that needs no network and no other file. LABELS: text with a line a row (header recognised; a first column of row
 names places the lines), or numbers as .npy or .h5.
 
@@ -36,7 +37,7 @@ Examples:
   flashdiffusion report model.h5 --color clusters.csv -o report.html
   flashdiffusion fit points.npy -o model.h5 --report report.html)";
 
-int run(const Arguments& arguments) {
+int run_report(const ReportArguments& arguments) {
   if (arguments.output.empty()) throw Error(Failure::misuse, "report needs a name for the page it makes", "add -o report.html");
   const bool to_stdout = arguments.output == "-";
   if (to_stdout && arguments.json)
@@ -74,7 +75,7 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 Action declare_report(CLI::App& app, const std::vector<std::string>&) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ReportArguments>();
   app.add_option("model", arguments->model, "the model file")->type_name("MODEL")->required();
   app.add_option("-o,--output", arguments->output, "the page to write; - for standard output")->type_name("FILE");
   app.add_option("--color,--colour", arguments->colours, "labels to colour the map by, a column each")->type_name("LABELS");
@@ -86,8 +87,8 @@ Action declare_report(CLI::App& app, const std::vector<std::string>&) {
       ->capture_default_str();
   app.add_flag("--json", arguments->json, "one JSON document on standard output");
   app.add_flag("--quiet", arguments->quiet, "no notes, and not what was written");
-  app.footer(footer);
-  return [arguments] { return run(*arguments); };
+  app.footer(report_footer);
+  return [arguments] { return run_report(*arguments); };
 }
 
 }  // namespace fd::cli

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <flashdiffusion/version.hpp>
@@ -62,7 +63,8 @@ struct Passes {
 Passes run_passes(Backend& backend, Precision precision, const Values& x, const Values& z, const Values& wx, const Values& wz) {
   ViewSource source_x(PointsView(x.data.data(), x.rows, x.columns)), source_z(PointsView(z.data.data(), z.rows, z.columns));
   const auto points_x = backend.load(source_x, precision), points_z = backend.load(source_z, precision);
-  const auto in_x = backend.panel(points_x->layout(), columns, precision), in_z = backend.panel(points_z->layout(), columns, precision);
+  const auto in_x = backend.panel(points_x->layout(), columns, precision),
+             in_z = backend.panel(points_z->layout(), columns, precision);
   const auto out = backend.panel(points_x->layout(), columns, precision), sums = backend.panel(points_x->layout(), 2, precision);
   Passes result{std::vector<double>(x.rows * columns), std::vector<double>(x.rows * columns), std::vector<double>(x.rows * 2)};
   backend.upload(wx.data.data(), *in_x);
@@ -154,12 +156,13 @@ std::vector<Row> check_all(std::vector<Absent>& absent) {
   return rows;
 }
 
-int run(bool json) {
+int run_selftest(bool json) {
   std::vector<Absent> absent;
   const std::vector<Row> rows = check_all(absent);
   const auto bad = std::count_if(rows.begin(), rows.end(), [](const Row& row) { return !row.good(); });
   if (json) {
-    nlohmann::ordered_json document = {{"build", build_description()}, {"rows", nlohmann::json::array()}, {"absent", nlohmann::json::array()}, {"ok", bad == 0}};
+    nlohmann::ordered_json document = {
+        {"build", build_description()}, {"rows", nlohmann::json::array()}, {"absent", nlohmann::json::array()}, {"ok", bad == 0}};
     for (const Absent& one : absent) document["absent"].push_back({{"backend", one.backend}, {"why", one.why}});
     for (const Row& row : rows)
       document["rows"].push_back({{"backend", row.backend},
@@ -193,7 +196,7 @@ Action declare_selftest(CLI::App& app, const std::vector<std::string>&) {
   auto json = std::make_shared<bool>(false);
   app.add_flag("--json", *json, "one JSON document on standard output");
   app.footer("Examples:\n  flashdiffusion selftest\n  flashdiffusion selftest --json");
-  return [json] { return run(*json); };
+  return [json] { return run_selftest(*json); };
 }
 
 }  // namespace fd::cli

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "base/counted.hpp"
@@ -24,7 +25,7 @@
 namespace fd::cli {
 namespace {
 
-struct Arguments {
+struct SupportArguments {
   ReadArguments read;
   BandwidthArguments bandwidth;
   std::vector<std::string> points;
@@ -34,7 +35,7 @@ struct Arguments {
   bool json = false, quiet = false;
 };
 
-constexpr const char* footer =
+constexpr const char* support_footer =
     R"(f_k is the share of a row's kernel mass that its k nearest neighbours hold, itself among them: what a graph of k neighbours keeps. k* is how
 many neighbours of a row have a kernel value of tau or more, rho = k*/n; a graph with fewer drops entries that the arithmetic can see.
 Where points lie evenly on a surface f_k = 1 - exp(-c2 k); the last column shows how well that fits. Rows are a random sample, measured
@@ -99,7 +100,7 @@ void require_memory(const PointSource& points, const SupportOptions& options) {
                 "measure fewer rows (--rows) or fewer neighbours (--neighbours), or give fewer columns");
 }
 
-int run(const Arguments& arguments) {
+int run_support(const SupportArguments& arguments) {
   const std::optional<double> beta = arguments.bandwidth.value("flashdiffusion fit chooses one, and info prints it");
   if (!beta)
     throw Error(Failure::misuse, "support needs a bandwidth", "add --beta B; flashdiffusion fit chooses one, and info prints it");
@@ -134,7 +135,7 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 Action declare_support(CLI::App& app, const std::vector<std::string>&) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<SupportArguments>();
   app.add_option("points", arguments->points, "files of points, as for fit")->type_name("POINTS")->required();
   arguments->read.declare(app);
   arguments->bandwidth.declare(app, "Bandwidth of exp(-beta |x-y|^2), one of");
@@ -158,8 +159,8 @@ Action declare_support(CLI::App& app, const std::vector<std::string>&) {
       ->capture_default_str();
   app.add_flag("--json", arguments->json, "one JSON document on standard output");
   app.add_flag("--quiet", arguments->quiet, "no progress, no remarks");
-  app.footer(footer);
-  return [arguments] { return run(*arguments); };
+  app.footer(support_footer);
+  return [arguments] { return run_support(*arguments); };
 }
 
 }  // namespace fd::cli

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <flashdiffusion/model.hpp>
@@ -26,7 +27,7 @@
 namespace fd::cli {
 namespace {
 
-struct Arguments {
+struct TransformArguments {
   ReadArguments read;
   std::string model, output, fitted, backend = "auto";
   std::vector<std::string> points;
@@ -35,7 +36,7 @@ struct Arguments {
   bool quiet = false, json = false;
 };
 
-constexpr const char* footer =
+constexpr const char* transform_footer =
     R"(A coordinate is lambda^t psi(x), with psi extended to new points by the same kernel and alpha (Nystroem). A row beyond the
 kernel's reach of every fitted one is placed where its nearest fitted rows are, and named. --json lists such rows under beyond_reach, counted
 from 0 as all rows in JSON are; sentences count from 1.
@@ -88,7 +89,7 @@ void restore_points(Model& model, const std::string& path, const ReadOptions& op
   model.points = kept_points(*source, model.mean, model.beta, traits(model.precision).wide_panels);
 }
 
-int run(const Arguments& arguments) {
+int run_transform(const TransformArguments& arguments) {
   if (!std::isfinite(arguments.time) || arguments.time < 0)
     throw Error(Failure::misuse, fmt::format("--time {}: must be a finite number, zero or above", arguments.time),
                 "1 is the default");
@@ -155,7 +156,7 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 Action declare_transform(CLI::App& app, const std::vector<std::string>&) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<TransformArguments>();
   app.add_option("model", arguments->model, "the model file")->type_name("MODEL")->required();
   app.add_option("points", arguments->points, "files of new points, as for fit")->type_name("POINTS")->required();
   app.add_option("-o,--output", arguments->output,
@@ -174,8 +175,8 @@ Action declare_transform(CLI::App& app, const std::vector<std::string>&) {
   app.add_option("--threads", arguments->threads, "0: all cores")->check(whole_number)->type_name("N")->capture_default_str();
   app.add_flag("--json", arguments->json, "one JSON document on standard output");
   app.add_flag("--quiet", arguments->quiet, "no progress, no remarks");
-  app.footer(footer);
-  return [arguments] { return run(*arguments); };
+  app.footer(transform_footer);
+  return [arguments] { return run_transform(*arguments); };
 }
 
 }  // namespace fd::cli

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "common/console.hpp"
 #include "common/exit_status.hpp"

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <flashdiffusion/error.hpp>
 #include <flashdiffusion/fit.hpp>

@@ -5,14 +5,11 @@
 #include <fmt/format.h>
 
 #include "reproduce/alanine_claims.hpp"
-#include "reproduce/paper.hpp"
+#include "reproduce/alanine_paper.hpp"
 #include "reproduce/statistics.hpp"
 
 namespace fd::reproduce {
 namespace {
-
-std::string place(const char* name) { return paper_place("alanine", name); }
-double paper_of(const char* name) { return paper_number("alanine", name); }
 
 struct Column {
   const char *name, *title;

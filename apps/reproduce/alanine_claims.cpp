@@ -8,14 +8,11 @@
 #include <fmt/format.h>
 
 #include "base/worst.hpp"
-#include "reproduce/paper.hpp"
+#include "reproduce/alanine_paper.hpp"
 #include "reproduce/statistics.hpp"
 
 namespace fd::reproduce {
 namespace {
-
-std::string place(const char* name) { return paper_place("alanine", name); }
-double paper_of(const char* name) { return paper_number("alanine", name); }
 
 bool within_factor(double paper, double ours, double factor) { return ours <= factor * paper && paper <= factor * ours; }
 

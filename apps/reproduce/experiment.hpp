@@ -8,9 +8,11 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include <flashdiffusion/options.hpp>
+
+namespace CLI {
+class App;
+}
 
 namespace fd::reproduce {
 

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <flashdiffusion/support.hpp>
 

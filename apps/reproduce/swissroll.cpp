@@ -7,6 +7,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <flashdiffusion/error.hpp>
 #include <flashdiffusion/fit.hpp>

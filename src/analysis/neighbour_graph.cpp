@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 
+#include "base/eigenpairs.hpp"
 #include "base/random.hpp"
 
 namespace fd {
@@ -50,9 +50,7 @@ MatrixXd NeighbourGraph::mask(std::size_t neighbours) const {
 
 MatrixXd NeighbourGraph::kernel(std::size_t neighbours) const { return kernel_.cwiseProduct(mask(neighbours)); }
 
-VectorXd symmetric_spectrum(const MatrixXd& matrix) {
-  return Eigen::SelfAdjointEigenSolver<MatrixXd>(matrix, Eigen::EigenvaluesOnly).eigenvalues();
-}
+VectorXd symmetric_spectrum(const MatrixXd& matrix) { return eigenvalues(matrix); }
 
 double least_eigenvalue(const MatrixXd& matrix) {
   const Index n = matrix.rows();
@@ -71,11 +69,10 @@ double least_eigenvalue(const MatrixXd& matrix) {
     beside(step) = length;
     const bool last = step + 1 == n;
     if (step % 10 != 9 && !last) continue;
-    Eigen::SelfAdjointEigenSolver<MatrixXd> small;
-    small.computeFromTridiagonal(diagonal.head(step + 1), beside.head(step));
+    const Eigenpairs small = tridiagonal_eigenpairs(diagonal.head(step + 1), beside.head(step));
     // |A y - theta y| of the Ritz vector y; no eigenvalue is further from theta
-    const double residual = length * std::abs(small.eigenvectors()(step, 0)), size = small.eigenvalues().cwiseAbs().maxCoeff();
-    if (last || residual <= 1e-9 * size || length <= 1e-13 * size) return small.eigenvalues()(0);
+    const double residual = length * std::abs(small.vectors(step, 0)), size = small.values.cwiseAbs().maxCoeff();
+    if (last || residual <= 1e-9 * size || length <= 1e-13 * size) return small.values(0);
   }
 }
 
@@ -91,9 +88,9 @@ MatrixXd dense_modes(const MatrixXd& kernel, double alpha, std::size_t modes) {
   const VectorXd d = weight.cwiseProduct(kernel * weight), root = d.cwiseSqrt();
   const VectorXd s = weight.cwiseQuotient(root);
   const MatrixXd symmetric = s.asDiagonal() * kernel * s.asDiagonal();
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(symmetric);
   // ascending: the last is the trivial one
-  const MatrixXd leading = solver.eigenvectors().rightCols(static_cast<Index>(modes) + 1).leftCols(static_cast<Index>(modes));
+  const MatrixXd leading =
+      eigenpairs(symmetric).vectors.rightCols(static_cast<Index>(modes) + 1).leftCols(static_cast<Index>(modes));
   return root.cwiseInverse().asDiagonal() * leading.rowwise().reverse();
 }
 

@@ -6,9 +6,9 @@
 #include <numbers>
 #include <string>
 
-#include <Eigen/Eigenvalues>
-
 #include <flashdiffusion/error.hpp>
+
+#include "base/eigenpairs.hpp"
 
 namespace fd {
 namespace {
@@ -38,9 +38,9 @@ RidgePath::RidgePath(const RidgeMoments& moments) {
     mixed_ = Eigen::MatrixXd::Constant(gram.rows(), cross.cols(), std::numeric_limits<double>::quiet_NaN());
     return;
   }
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(gram);
-  values_ = solver.eigenvalues();
-  vectors_ = solver.eigenvectors();
+  const Eigenpairs axes = eigenpairs(gram);
+  values_ = axes.values;
+  vectors_ = axes.vectors;
   mixed_ = vectors_.transpose() * cross;
 }
 

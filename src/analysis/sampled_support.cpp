@@ -11,7 +11,7 @@ namespace {
 // Coordinates evaluated within a fraction of a second by one thread.
 constexpr double affordable = 2e8;
 constexpr std::size_t least_rows = 16;
-constexpr std::size_t piece = 1024;  // rows at a time
+constexpr std::size_t sampled_piece = 1024;  // rows at a time
 
 }  // namespace
 
@@ -31,8 +31,8 @@ KernelSupport sampled_support(const Table& points, const std::vector<std::size_t
     return values;
   };
   SupportMeter meter(gathered(measured.data(), measured.size()), dimension, beta, neighbours, {});
-  for (std::size_t first = 0; first < rows.size(); first += piece) {
-    const std::size_t here = std::min(piece, rows.size() - first);
+  for (std::size_t first = 0; first < rows.size(); first += sampled_piece) {
+    const std::size_t here = std::min(sampled_piece, rows.size() - first);
     meter.add(gathered(&rows[first], here).data(), here);
   }
   KernelSupport result = meter.result();

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <limits>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
+
+#include "base/eigenpairs.hpp"
 
 namespace fd {
 namespace {
@@ -24,12 +26,11 @@ void read_block(const Functions& a, const Functions& b, std::size_t first, std::
 
 // G^-1/2 on the directions that G has.
 Eigen::MatrixXd whitening(const Eigen::MatrixXd& gram) {
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(gram);
-  const double least =
-      solver.eigenvalues().maxCoeff() * std::numeric_limits<double>::epsilon() * static_cast<double>(gram.rows());
-  Eigen::VectorXd roots = solver.eigenvalues();
+  const Eigenpairs axes = eigenpairs(gram);
+  const double least = axes.values.maxCoeff() * std::numeric_limits<double>::epsilon() * static_cast<double>(gram.rows());
+  Eigen::VectorXd roots = axes.values;
   for (double& value : roots) value = value > least ? 1 / std::sqrt(value) : 0;
-  return solver.eigenvectors() * roots.asDiagonal() * solver.eigenvectors().transpose();
+  return axes.vectors * roots.asDiagonal() * axes.vectors.transpose();
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "backends/cpu/cpu_backend.hpp"
 #include "backends/cuda/cuda_backend.hpp"
 #include "backends/ranks/rank_backend.hpp"
+#include "backends/ranks/serve.hpp"
 #include "backends/reference/reference_backend.hpp"
 #include "device/backend.hpp"
 
@@ -19,10 +20,13 @@ struct Row {
 };
 
 #ifdef FD_HAVE_CUDA
-std::unique_ptr<Backend> make_cuda(const BackendRequest& r) { return make_cuda_backend(r.devices.empty() ? -1 : r.devices.front()); }
+std::unique_ptr<Backend> make_cuda(const BackendRequest& r) {
+  return make_cuda_backend(r.devices.empty() ? -1 : r.devices.front());
+}
 #else
 std::unique_ptr<Backend> make_cuda(const BackendRequest&) {
-  throw Error(Failure::device, "this build has no CUDA back-end: there was no nvcc when it was configured", "`make cuda` builds it; see docs/gpu.md");
+  throw Error(Failure::device, "this build has no CUDA back-end: there was no nvcc when it was configured",
+              "`make cuda` builds it; see docs/gpu.md");
 }
 #endif
 
@@ -57,6 +61,9 @@ std::vector<std::string> backend_names() {
   for (const auto& row : table) names.emplace_back(row.name);
   return names;
 }
+
+void serve_ranks(Comm& comm) { ranks::serve(comm); }
+void dismiss_ranks(Comm& comm) { ranks::dismiss(comm); }
 
 std::vector<std::string> instruction_sets() { return cpu_instruction_sets(); }
 

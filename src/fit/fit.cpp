@@ -11,6 +11,7 @@
 
 #include <flashdiffusion/error.hpp>
 
+#include "fit/backend_of.hpp"
 #include "fit/bandwidth_search.hpp"
 #include "fit/centred_source.hpp"
 #include "fit/check_options.hpp"
@@ -75,11 +76,13 @@ Model fit_all_rows(PointSource& source, ChecksummedSource& whole, const Options&
   refuse_what_precision_cannot_hold(summary, options.precision, options.beta);
   reduce_to_rank(source, summary, options.precision, options.seed);
   if (const std::string dwarfing = describe_dwarfing(summary, !options.beta); !dwarfing.empty()) watch.note(dwarfing);
-  auto backend = make_backend({options.backend, options.isa, options.threads,
-                               keep_bytes(summary.rows, summary.coordinates(), options), options.beta.has_value()});
+  const std::size_t keep = keep_bytes(summary.rows, summary.coordinates(), options);
+  auto backend = backend_of(options, keep);
   std::optional<Forecast> expected;
   if (summary.rows >= worth_forecasting) {
-    const FitForecast forecast = forecast_fit(*backend, source, summary, options);
+    const std::size_t ranks = ranks_of(options);
+    const auto of_a_rank = ranks > 1 ? backend_of_a_rank(options, keep / ranks) : nullptr;
+    const FitForecast forecast = forecast_fit(of_a_rank ? *of_a_rank : *backend, source, summary, options);
     watch.expect(forecast);
     announce(forecast.total(), watch);
     expected = forecast.total();

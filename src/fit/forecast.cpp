@@ -12,6 +12,7 @@
 #include "base/counted.hpp"
 #include "base/random.hpp"
 #include "device/backend.hpp"
+#include "fit/backend_of.hpp"
 #include "fit/centred_source.hpp"
 #include "fit/check_options.hpp"
 #include "fit/exact_rank.hpp"
@@ -22,7 +23,7 @@ namespace fd {
 namespace {
 
 constexpr double ladder_ratio = 4;
-constexpr std::size_t least_rung = 1024, sample_rows = 2048;
+constexpr std::size_t least_rung = 1024, timed_rows = 2048;
 constexpr std::size_t narrow_columns = 2, wide_columns = 24;  // widths at which a pass is timed
 // Of points with more coordinates these are timed: what a pair costs beyond them grows with their number. Rows stay as many, so that all threads
 // have work.
@@ -34,7 +35,8 @@ bool keeps_doubles(const Options& options) {
 }
 
 SolverPlan plan_of(std::size_t rows, const Options& options, bool tiles_kept = false) {
-  return plan_solver(options.modes, rows, keeps_doubles(options) ? 8 : 4, options.block, options.basis, tiles_kept);
+  return plan_solver(options.modes, rows, keeps_doubles(options) ? 8 : 4, options.block, options.basis, tiles_kept,
+                     options.beta.has_value());
 }
 
 // Points that do not exist: normal, made where they are read.
@@ -75,25 +77,40 @@ double fit_memory_bytes(std::size_t rows, std::size_t dimension, const Options& 
   return kept * static_cast<double>(rows) * static_cast<double>(points + panels + modes + sums) + program;
 }
 
+double rank0_memory_bytes(std::size_t rows, std::size_t dimension, const Options& options, std::size_t ranks) {
+  const std::size_t value = keeps_doubles(options) ? 8 : 4;
+  const std::size_t whole = value * options.modes + 8 * options.modes + 8 * 6 + (options.keep_points ? value * dimension : 0);
+  const std::size_t share = std::max<std::size_t>(1, rows / ranks);
+  const double visiting = 2 * 16.0 * static_cast<double>(share) * static_cast<double>(dimension);
+  return fit_memory_bytes(share, dimension, options) + static_cast<double>(rows) * static_cast<double>(whole) + visiting;
+}
+
+// Of a fit and its tiles: what any machine has, so that it is not asked; reading what is free takes as long as a small fit.
+constexpr double little_memory = 6.4e7;
+
 std::size_t keep_bytes(std::size_t rows, std::size_t dimension, const Options& options) {
   if (options.memory_bytes == std::size_t{0}) return 0;
-  const double budget =
-      options.memory_bytes ? static_cast<double>(*options.memory_bytes) : 0.5 * static_cast<double>(available_memory_bytes());
-  return static_cast<std::size_t>(std::max(0.0, budget - fit_memory_bytes(rows, dimension, options)));
+  const double needed = fit_memory_bytes(rows, dimension, options), n = static_cast<double>(rows);
+  const auto budget = [&] {
+    if (options.memory_bytes) return static_cast<double>(*options.memory_bytes);
+    constexpr double bytes_a_pair = 5;  // halves of tiles, and of panels that are not full, in fp64
+    return needed + bytes_a_pair * n * n <= little_memory ? little_memory : 0.5 * static_cast<double>(available_memory_bytes());
+  };
+  return static_cast<std::size_t>(std::max(0.0, budget() - needed));
 }
 
 std::string memory_complaint(std::size_t rows, std::size_t dimension, const Options& options) {
-  const double needed = fit_memory_bytes(rows, dimension, options);
+  const double needed = options.comm != nullptr ? rank0_memory_bytes(rows, dimension, options, ranks_of(options))
+                                                : fit_memory_bytes(rows, dimension, options);
   const auto size = [](double bytes) {
     return bytes < 1e9 ? fmt::format("{:.0f} MB", std::ceil(bytes / 1e6)) : fmt::format("{:.1f} GB", bytes / 1e9);
   };
   const std::string needs = fmt::format("a fit of {} needs about {} of memory", counted_shape(rows, dimension), size(needed));
   if (const std::size_t budget = options.memory_bytes.value_or(0); budget > 0 && needed > static_cast<double>(budget))
     return fmt::format("{}, more than `memory_bytes = {}` allows", needs, budget);
+  if (options.memory_bytes.value_or(0) > 0 || needed <= little_memory) return {};
   const auto free = static_cast<double>(available_memory_bytes());
-  if (options.memory_bytes.value_or(0) == 0 && free > 0 && needed > free)
-    return fmt::format("{}, and {} are free", needs, size(free));
-  return {};
+  return free > 0 && needed > free ? fmt::format("{}, and {} are free", needs, size(free)) : "";
 }
 
 void require_memory(std::size_t rows, std::size_t dimension, const Options& options) {
@@ -104,8 +121,8 @@ void require_memory(std::size_t rows, std::size_t dimension, const Options& opti
 
 std::size_t carried_beyond(std::size_t modes, std::size_t least) { return (modes + 1 + least + 7) / 8 * 8 - modes - 1; }
 
-std::size_t most_solver_passes(const Options& options) {
-  return options.max_passes > 0 ? options.max_passes : 50 + 4 * options.modes;
+std::size_t most_solver_passes(const Options& options, std::size_t block) {
+  return options.max_passes > 0 ? options.max_passes : (50 + 4 * options.modes) * 8 / std::clamp<std::size_t>(block, 1, 8);
 }
 
 std::vector<Rung> fit_rungs(std::size_t rows, const Options& options) {
@@ -148,7 +165,7 @@ FitForecast::FitForecast(std::size_t rows, std::size_t dimension, const Options&
   const auto ladder = fit_rungs(rows, options);
   const bool follows_minimum = options.select == Select::robust || options.select == Select::minimum;
 
-  const std::size_t solver_passes = most_solver_passes(options);
+  const std::size_t solver_passes = most_solver_passes(options, plan_of(rows, options, costs.kept_as_a_rule(rows)).block);
   const auto most = static_cast<double>(solver_passes);
   most_passes_ = solver_passes + 2;  // with mass and degree
 
@@ -163,7 +180,9 @@ FitForecast::FitForecast(std::size_t rows, std::size_t dimension, const Options&
       const auto passes = static_cast<std::size_t>(std::lround(count));
       stage.passes += passes;
       stage.columns += passes * columns;
-      stage.seconds += static_cast<double>(passes) * cost.seconds(pairs, static_cast<double>(columns));
+      const auto width = static_cast<double>(columns);
+      stage.seconds +=
+          static_cast<double>(passes) * costs.sharing.seconds(cost.seconds(pairs, width), static_cast<double>(rung.n), width);
     };
     const auto begin = [&](StageForecast& stage, bool from_nothing) {  // mass, then degree, with the images of a warm start
       sweep(stage, 2, 1);
@@ -172,8 +191,9 @@ FitForecast::FitForecast(std::size_t rows, std::size_t dimension, const Options&
     if (!cold) {
       rung.extend.passes = 1;
       rung.extend.columns = warm;
-      rung.extend.seconds =
+      const double alone =
           cost.seconds(static_cast<double>(rung.n) * static_cast<double>(ladder[r - 1].n), 0.5 * static_cast<double>(warm));
+      rung.extend.seconds = costs.sharing.seconds(alone, static_cast<double>(rung.n), static_cast<double>(warm));
     }
     // probes from experience: a search begins with five, goes on with three; where three rungs are known the full n needs none
     const bool carried = follows_minimum && r >= 3 && last;
@@ -182,7 +202,7 @@ FitForecast::FitForecast(std::size_t rows, std::size_t dimension, const Options&
     sweep(rung.probe, narrow, std::min(most, modes > 24 ? 2.0 : 1.0));
     const bool settles = follows_minimum && !cold && !last;  // in one of its probes
     if (!settles) begin(rung.solve, options.beta.has_value());
-    if (options.beta) sweep(rung.solve, block, std::min(most, 4 * digits));
+    if (options.beta) sweep(rung.solve, block, std::min(most, (block < 8 ? 8 : 4) * digits));
     else if (last) sweep(rung.solve, narrow, std::min(most, 2 * (digits - 1) * (1 + static_cast<double>(modes) / 40)));
     else sweep(rung.solve, narrow, std::min(most, 2.0));
 
@@ -199,6 +219,13 @@ FitForecast::FitForecast(std::size_t rows, std::size_t dimension, const Options&
   }
   total_.memory_bytes = fit_memory_bytes(rows, dimension, options) + costs.kept_of(rows).bytes;
   total_.pairs_per_second = 1 / costs.of(rows).seconds(1, 1);
+  if (costs.sharing.ranks < 2) return;
+  const auto n = static_cast<double>(rows), width = static_cast<double>(narrow), ranks = static_cast<double>(costs.sharing.ranks);
+  const double alone = costs.of(rows).seconds(0.5 * n * n, width);
+  total_.ranks = costs.sharing.ranks;
+  total_.efficiency = alone / (ranks * costs.sharing.seconds(alone, n, width));
+  total_.pairs_per_second *= ranks * total_.efficiency;
+  total_.memory_bytes = rank0_memory_bytes(rows, dimension, options, costs.sharing.ranks) + costs.kept_of(rows).bytes / ranks;
 }
 
 const FitForecast::RungForecast* FitForecast::find(std::size_t n) const {
@@ -242,7 +269,12 @@ FitForecast forecast_from(Backend& backend, PointSource& sample, std::size_t row
   costs.kept_as_a_rule = [&](std::size_t n) { return backend.keeps_as_a_rule(n, dimension, precision); };
   const double share = costs.kept_of(rows).share;
   if (share > 0 && share < 1)  // all of it kept: there is nothing else to know
-    costs.made = measure_pass_cost(*make_backend({options.backend, options.isa, options.threads, 0}), sample, precision, beta);
+    costs.made = measure_pass_cost(*backend_of_a_rank(options, 0), sample, precision, beta);
+  costs.sharing.ranks = ranks_of(options);
+  costs.sharing.least_rows = options.rows_a_rank;
+  costs.sharing.bytes_a_row = 8 * static_cast<double>(dimension);
+  costs.sharing.bytes_a_column = 2 * (traits(precision).wide_panels ? 8 : 4);
+  costs.sharing.bytes_per_second = options.link_bytes_per_second;
   costs.made.fixed *= coordinates_a_timed_one;  // tiles that are kept are read, whatever they were made of
   if (share == 0) costs.kept = costs.made;
   return {rows, dimension, options, costs};
@@ -262,16 +294,26 @@ PointSummary timed_columns(const PointSummary& summary) {
 
 FitForecast forecast_fit(Backend& backend, PointSource& points, const PointSummary& summary, const Options& options) {
   const PointSummary timed = timed_columns(summary);
-  CentredSource sample(points, timed, nested_sample(points.rows(), std::min(points.rows(), sample_rows), options.seed));
+  CentredSource sample(points, timed, nested_sample(points.rows(), std::min(points.rows(), timed_rows), options.seed));
   return forecast_from(backend, sample, points.rows(), summary.coordinates(), options.beta.value_or(2 / summary.mean_square),
                        options);
 }
+
+namespace {
+
+// Ranks of an estimate are machines like this one.
+std::unique_ptr<Backend> backend_of_a_machine(Options options, std::size_t keep) {
+  options.ranks = 1;
+  return backend_of(options, keep);
+}
+
+}  // namespace
 
 Forecast estimate(PointSource& points, const Options& wishes) {
   const Options options = checked_options(wishes, points.rows());
   // a summary of the sample alone: a file of any size takes no time
   constexpr std::size_t least_rows = 32, sample_values = std::size_t{1} << 24;
-  const std::size_t some = std::clamp(sample_values / std::max<std::size_t>(points.dimension(), 1), least_rows, sample_rows);
+  const std::size_t some = std::clamp(sample_values / std::max<std::size_t>(points.dimension(), 1), least_rows, timed_rows);
   const auto rows = nested_sample(points.rows(), std::min(points.rows(), some), options.seed);
   std::vector<double> values(rows.size() * points.dimension());
   SomeRows(points, rows).read(0, rows.size(), values.data());
@@ -279,7 +321,7 @@ Forecast estimate(PointSource& points, const Options& wishes) {
   PointSummary summary = summarise(sample);
   reduce_to_rank(sample, summary, options.precision, options.seed);
   const std::size_t keep = keep_bytes(points.rows(), summary.coordinates(), options);
-  const auto backend = make_backend({options.backend, options.isa, options.threads, keep, options.beta.has_value()});
+  const auto backend = backend_of_a_machine(options, keep);
   return forecast_fit(*backend, points, summary, options).total();
 }
 
@@ -290,11 +332,11 @@ Forecast estimate(std::size_t rows, std::size_t dimension, const Options& wishes
   if (dimension == 0) throw Error(Failure::misuse, "points need at least one column", "give the columns of the table too");
   const Options options = checked_options(wishes, rows);
   // one row, and one column, is like another: those that are timed are made
-  RandomSource some(std::min(rows, sample_rows), std::min(dimension, timed_coordinates));
+  RandomSource some(std::min(rows, timed_rows), std::min(dimension, timed_coordinates));
   const PointSummary summary = summarise(some);
   CentredSource sample(some, summary);
   const std::size_t keep = keep_bytes(rows, dimension, options);
-  const auto backend = make_backend({options.backend, options.isa, options.threads, keep, options.beta.has_value()});
+  const auto backend = backend_of_a_machine(options, keep);
   const double mean_square = summary.mean_square * static_cast<double>(dimension) / static_cast<double>(sample.dimension());
   return forecast_from(*backend, sample, rows, dimension, options.beta.value_or(2 / mean_square), options).total();
 }

@@ -10,6 +10,7 @@
 
 #include "base/median.hpp"
 #include "device/backend.hpp"
+#include "fit/backend_of.hpp"
 #include "fit/centred_source.hpp"
 #include "fit/check_options.hpp"
 #include "fit/kernel_sums.hpp"
@@ -21,7 +22,7 @@
 namespace fd {
 namespace {
 
-constexpr std::size_t sample_rows = 4096;
+constexpr std::size_t trim_sample_rows = 4096;
 constexpr double neighbours = 0.01;  // of the sample, in reach of the median row, and at least 8
 
 std::vector<double> row_sums(Backend& backend, const Points& x, const Points& z, double beta, Watch& watch) {
@@ -49,8 +50,8 @@ std::vector<std::size_t> rows_to_trim(PointSource& source, const Options& option
   const PointSummary summary = summarise(source);
   const Precision precision = traits(options.precision.back()).wide_panels ? Precision::fp64 : Precision::fp32;
   refuse_what_precision_cannot_hold(summary, {precision});
-  const auto backend = make_backend({options.backend, options.isa, options.threads});
-  const std::vector<std::size_t> chosen = nested_sample(n, std::min(n, sample_rows), options.seed);
+  const auto backend = backend_of(options);
+  const std::vector<std::size_t> chosen = nested_sample(n, std::min(n, trim_sample_rows), options.seed);
   CentredSource some(source, summary, chosen), every(source, summary);
   const auto sample = backend->load(some, precision), all = backend->load(every, precision);
   const double beta = beta_of_some_neighbours(*backend, *sample, 2 / summary.mean_square, watch);

@@ -13,7 +13,6 @@ namespace fd {
 namespace {
 
 constexpr std::uint64_t sample_stream = 0x6c616464;
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 

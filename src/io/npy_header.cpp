@@ -11,7 +11,7 @@
 namespace fd {
 namespace {
 
-Error damaged(const std::string& file, const std::string& what) {
+Error damaged_npy(const std::string& file, const std::string& what) {
   return Error(Failure::input, fmt::format("{}: damaged .npy header: {}", file, what), "write the file again with np.save");
 }
 
@@ -37,11 +37,11 @@ class Dictionary {
         header.shape = tuple();
         shape = true;
       } else {
-        throw damaged(file_, fmt::format("unknown entry '{}'", key));
+        throw damaged_npy(file_, fmt::format("unknown entry '{}'", key));
       }
-      if (!accept(',') && peek() != '}') throw damaged(file_, "no comma between entries");
+      if (!accept(',') && peek() != '}') throw damaged_npy(file_, "no comma between entries");
     }
-    if (!descriptor || !order || !shape) throw damaged(file_, "descr, fortran_order or shape is missing");
+    if (!descriptor || !order || !shape) throw damaged_npy(file_, "descr, fortran_order or shape is missing");
     return header;
   }
 
@@ -56,13 +56,13 @@ class Dictionary {
     return true;
   }
   void expect(char c) {
-    if (!accept(c)) throw damaged(file_, fmt::format("no '{}' at byte {} of the description", c, at_));
+    if (!accept(c)) throw damaged_npy(file_, fmt::format("no '{}' at byte {} of the description", c, at_));
   }
   std::string quoted() {
     const char quote = peek();
-    if (quote != '\'' && quote != '"') throw damaged(file_, "a quoted word is missing");
+    if (quote != '\'' && quote != '"') throw damaged_npy(file_, "a quoted word is missing");
     const std::size_t end = text_.find(quote, at_ + 1);
-    if (end == std::string_view::npos) throw damaged(file_, "an open quote");
+    if (end == std::string_view::npos) throw damaged_npy(file_, "an open quote");
     std::string word(text_.substr(at_ + 1, end - at_ - 1));
     at_ = end + 1;
     return word;
@@ -76,7 +76,7 @@ class Dictionary {
       if (text_[at_] == ']' || text_[at_] == ')') --depth;
       if (depth == 0) return "V " + std::string(text_.substr(begin, ++at_ - begin));
     }
-    throw damaged(file_, "an open bracket");
+    throw damaged_npy(file_, "an open bracket");
   }
   bool boolean() {
     peek();
@@ -85,7 +85,7 @@ class Dictionary {
       at_ += word.size();
       return word == "True";
     }
-    throw damaged(file_, "fortran_order is neither True nor False");
+    throw damaged_npy(file_, "fortran_order is neither True nor False");
   }
   std::vector<std::uint64_t> tuple() {
     std::vector<std::uint64_t> shape;
@@ -96,11 +96,11 @@ class Dictionary {
       std::uint64_t extent = 0;
       for (; at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; ++at_)
         if (__builtin_mul_overflow(extent, 10, &extent) || __builtin_add_overflow(extent, text_[at_] - '0', &extent))
-          throw damaged(file_, "a length in shape is too large for any file");
-      if (at_ == begin) throw damaged(file_, "shape is not a tuple of lengths");
+          throw damaged_npy(file_, "a length in shape is too large for any file");
+      if (at_ == begin) throw damaged_npy(file_, "shape is not a tuple of lengths");
       accept('L');  // written by Python 2
       shape.push_back(extent);
-      if (!accept(',') && peek() != ')') throw damaged(file_, "no comma in shape");
+      if (!accept(',') && peek() != ')') throw damaged_npy(file_, "no comma in shape");
     }
     return shape;
   }
@@ -124,13 +124,13 @@ NpyHeader read_npy_header(const Bytes& bytes) {
                 "write it with np.save, or correct its suffix");
   const int major = start[6];
   const std::size_t prefix = major == 1 ? 10 : 12;
-  if (there < 10 || there < prefix) throw damaged(file, fmt::format("the file ends after {}", counted(bytes.size(), "byte")));
-  if (major < 1 || major > 3) throw damaged(file, fmt::format("version {}.{} is not known here", major, start[7]));
+  if (there < 10 || there < prefix) throw damaged_npy(file, fmt::format("the file ends after {}", counted(bytes.size(), "byte")));
+  if (major < 1 || major > 3) throw damaged_npy(file, fmt::format("version {}.{} is not known here", major, start[7]));
   std::uint64_t length = start[8] | start[9] << 8;
   if (major > 1) length |= static_cast<std::uint64_t>(start[10]) << 16 | static_cast<std::uint64_t>(start[11]) << 24;
   constexpr std::uint64_t longest = 1 << 24;  // far above any real table; a lying length must not cost memory
   if (length > longest || prefix + length > bytes.size())
-    throw damaged(file, fmt::format("it claims {} bytes, the file has {}", prefix + length, bytes.size()));
+    throw damaged_npy(file, fmt::format("it claims {} bytes, the file has {}", prefix + length, bytes.size()));
   std::string text(static_cast<std::size_t>(length), '\0');
   bytes.read(prefix, text.size(), text.data());
   NpyHeader header = Dictionary(text, file).parse();

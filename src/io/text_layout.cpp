@@ -18,7 +18,7 @@
 namespace fd {
 namespace {
 
-enum class Kind { number, missing, word };
+enum class CellKind { number, missing, word };
 
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_' || (c & 0x80) != 0; }
 
@@ -66,7 +66,7 @@ class Judge {
              std::all_of(sample.begin() + 1, sample.end(), [&](const TextRow& row) { return row.cells.size() == cells; });
     };
     // R names the columns and not the column of row names.
-    const auto names_a_row = [&](const TextRow& row) { return kind(row.cells[0]) == Kind::word; };
+    const auto names_a_row = [&](const TextRow& row) { return kind(row.cells[0]) == CellKind::word; };
     if (options.header.value_or(true) && has(width + 1) &&
         (numbers_in(first_, 0).empty() || (counts_up(first_, 0) && std::all_of(sample.begin() + 1, sample.end(), names_a_row))))
       first_.insert(first_.begin(), "");
@@ -97,28 +97,28 @@ class Judge {
   }
 
  private:
-  Kind kind(std::string_view cell) const {
-    if (NumberReader read(commas_); read(cell)) return Kind::number;
-    return missing_word(cell) ? Kind::missing : Kind::word;
+  CellKind kind(std::string_view cell) const {
+    if (NumberReader read(commas_); read(cell)) return CellKind::number;
+    return missing_word(cell) ? CellKind::missing : CellKind::word;
   }
 
   // Words and no number in the first column, and numbers beside them. "NA" may be a word among others.
   bool column_of_words() const {
     if (first_.size() < 2) return false;
     const auto numbers_beside = [&](const std::vector<std::string>& cells) {
-      return std::any_of(cells.begin() + 1, cells.end(), [&](const std::string& cell) { return kind(cell) == Kind::number; });
+      return std::any_of(cells.begin() + 1, cells.end(), [&](const std::string& cell) { return kind(cell) == CellKind::number; });
     };
     if (below_.empty()) {
       const bool others_words =
-          std::any_of(first_.begin() + 1, first_.end(), [&](const std::string& cell) { return kind(cell) == Kind::word; });
-      return kind(first_[0]) == Kind::word && !others_words && numbers_beside(first_);
+          std::any_of(first_.begin() + 1, first_.end(), [&](const std::string& cell) { return kind(cell) == CellKind::word; });
+      return kind(first_[0]) == CellKind::word && !others_words && numbers_beside(first_);
     }
-    if (kind(first_[0]) == Kind::number && !options_.header.value_or(false)) return false;
+    if (kind(first_[0]) == CellKind::number && !options_.header.value_or(false)) return false;
     const auto any = [&](const auto& holds) {
       return std::any_of(below_.begin(), below_.end(), [&](const auto* cells) { return holds(*cells); });
     };
-    return any([&](const auto& cells) { return kind(cells[0]) == Kind::word; }) &&
-           !any([&](const auto& cells) { return kind(cells[0]) == Kind::number; }) && any(numbers_beside);
+    return any([&](const auto& cells) { return kind(cells[0]) == CellKind::word; }) &&
+           !any([&](const auto& cells) { return kind(cells[0]) == CellKind::number; }) && any(numbers_beside);
   }
 
   // The header of the first column says that its numbers only number the rows.
@@ -132,19 +132,19 @@ class Judge {
   }
 
   bool is_header(std::size_t aside, bool names) const {
-    const bool set_aside = names || kind(first_[aside]) != Kind::number;
-    const bool word_aside = kind(first_[aside]) == Kind::word;
+    const bool set_aside = names || kind(first_[aside]) != CellKind::number;
+    const bool word_aside = kind(first_[aside]) == CellKind::word;
     std::vector<std::size_t> numbers;
     bool words = false, slips = false;
     for (std::size_t c = 0; c < first_.size(); ++c) {
-      const Kind found = kind(first_[c]);
-      words |= found == Kind::word && !meant_as_number(first_[c]) && !(c == aside && names);
+      const CellKind found = kind(first_[c]);
+      words |= found == CellKind::word && !meant_as_number(first_[c]) && !(c == aside && names);
       if (c == aside && set_aside) {
-        slips |= !names && found == Kind::word && slip(first_[c]);  // over numbers
+        slips |= !names && found == CellKind::word && slip(first_[c]);  // over numbers
         continue;
       }
-      if (found == Kind::number) numbers.push_back(c);
-      slips |= found == Kind::word && !word_like(first_[c]);
+      if (found == CellKind::number) numbers.push_back(c);
+      slips |= found == CellKind::word && !word_like(first_[c]);
     }
     if (numbers.empty()) return words;
     if (slips) return false;
@@ -223,7 +223,7 @@ class Judge {
   std::vector<std::size_t> numbers_in(const std::vector<std::string>& cells, std::size_t first) const {
     std::vector<std::size_t> columns;
     for (std::size_t c = first; c < cells.size(); ++c)
-      if (kind(cells[c]) == Kind::number) columns.push_back(c);
+      if (kind(cells[c]) == CellKind::number) columns.push_back(c);
     return columns;
   }
 
@@ -236,7 +236,7 @@ class Judge {
 
   // A number that is more than digits; NaN and infinity have none.
   bool is_fraction(std::string_view cell) const {
-    return kind(cell) == Kind::number && !digits_only(cell) && cell.find_first_of("0123456789") != std::string_view::npos;
+    return kind(cell) == CellKind::number && !digits_only(cell) && cell.find_first_of("0123456789") != std::string_view::npos;
   }
 
   static bool consecutive(const std::vector<std::string>& cells, const std::vector<std::size_t>& columns) {

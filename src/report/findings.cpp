@@ -29,7 +29,7 @@ std::string grouped(std::size_t number) {
   return text;
 }
 
-std::string counted(std::size_t number, const std::string& noun) {
+std::string grouped_count(std::size_t number, const std::string& noun) {
   return grouped(number) + " " + noun + (number == 1 ? "" : "s");
 }
 
@@ -87,10 +87,11 @@ std::string answer(const Model& model, const Findings& found, const std::vector<
     return static_cast<std::size_t>(
         std::count_if(remarks.begin(), remarks.end(), [&](const Remark& r) { return r.weight == weight; }));
   };
-  std::string text = fmt::format("{} of {} columns have a diffusion map of {} at β = {:.4g}, {}", counted(model.n, "point"),
-                                 grouped(model.dimension), counted(model.modes(), "mode"), model.beta,
-                                 found.chosen ? fmt::format("which the flow chose from {}", counted(model.sweep.size(), "probe"))
-                                              : std::string("which was given"));
+  std::string text =
+      fmt::format("{} of {} columns have a diffusion map of {} at β = {:.4g}, {}", grouped_count(model.n, "point"),
+                  grouped(model.dimension), grouped_count(model.modes(), "mode"), model.beta,
+                  found.chosen ? fmt::format("which the flow chose from {}", grouped_count(model.sweep.size(), "probe"))
+                               : std::string("which was given"));
   if (std::isfinite(found.n_eff)) text += fmt::format("; a point has about {} effective neighbours", rounded(found.n_eff));
   if (std::isfinite(found.d_hat)) text += fmt::format(", the dimension at this scale is about {:.1f}", found.d_hat);
   text += model.converged ? fmt::format("; all modes converged (largest residual {:.1e})", found.largest_residual)
@@ -124,7 +125,7 @@ std::string reason_to_keep(const Model& model, const Findings& found) {
       "Keep {}: past {} the time scale −1/log λ falls {} steps of the walk, the largest fall among the {} modes. Modes may "
       "repeat a direction at a "
       "higher frequency: a map that needs the finer ones wants more.",
-      counted(keep.modes, "mode"), keep.modes == 1 ? "it" : "them", scales, model.modes());
+      grouped_count(keep.modes, "mode"), keep.modes == 1 ? "it" : "them", scales, model.modes());
 }
 
 std::string reading_of_exponent(const Model& model, const Findings& found) {
@@ -160,7 +161,7 @@ std::string reading_of_retained_mass(const Findings& found) {
   return text + fmt::format(
                     " of its kernel mass: that is what a graph of k neighbours would keep. Measured on {}; bars are means, lines "
                     "the middle nine tenths.",
-                    counted(found.retained.rows.size(), "row"));
+                    grouped_count(found.retained.rows.size(), "row"));
 }
 
 }  // namespace fd

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <utility>
 
-#include "solver/eigenpairs.hpp"
+#include "base/eigenpairs.hpp"
 
 namespace fd {
 namespace {

@@ -34,7 +34,8 @@ class Kept : public testing::TestWithParam<Case> {
   // was promised one bandwidth keeps something else, and its results are right at others too.
   static Results passes(std::size_t keep_bytes, int threads, bool one_bandwidth, std::size_t fewer_columns = 0) {
     const auto backend = GetParam().make(threads, keep_bytes, one_bandwidth);
-    const Dataset wide = table_of(Case::rows(250), 40 - fewer_columns, [](std::size_t i, std::size_t c) { return normal_at(1, 0, i, c); });
+    const Dataset wide =
+        table_of(Case::rows(250), 40 - fewer_columns, [](std::size_t i, std::size_t c) { return normal_at(1, 0, i, c); });
     const Dataset far = table_of(Case::rows(200), 30 - fewer_columns, [](std::size_t i, std::size_t c) {
       return normal_at(2, 0, i, c) + (c == 0 ? 30.0 * static_cast<double>(i / 40) : 0.0);
     });
@@ -75,7 +76,8 @@ TEST_P(Kept, TilesKeepThePromiseAtEveryBandwidth) {
   ViewSource source(PointsView(data.x.data(), data.rows, data.dimension));
   const auto points = tested->load(source, GetParam().precision), exact = oracle->load(source, Precision::fp64);
   for (const double beta : Case::some<double>({0.0101, 0.0105, 0.012, 0.0157, 0.02, 0.026, 0.05, 0.3})) {
-    auto sums = tested->panel(points->layout(), 2, GetParam().precision), expected = oracle->panel(exact->layout(), 2, Precision::fp64);
+    auto sums = tested->panel(points->layout(), 2, GetParam().precision),
+         expected = oracle->panel(exact->layout(), 2, Precision::fp64);
     tested->mass(beta, *points, *sums, nullptr);
     oracle->mass(beta, *exact, *expected, nullptr);
     std::vector<double> host(2 * data.rows), right(2 * data.rows);

@@ -72,7 +72,8 @@ class KernelProduct : public testing::TestWithParam<Case> {
 };
 
 TEST_P(KernelProduct, SymmetricAtOddSizes) {
-  for (const std::size_t rows : Case::some<std::size_t>({1, 2, 3, 47, 48, 49, 95, 97, 241, 500})) compare(gaussian(rows, 5), nullptr, 0.3, 3, "sizes");
+  for (const std::size_t rows : Case::some<std::size_t>({1, 2, 3, 47, 48, 49, 95, 97, 241, 500}))
+    compare(gaussian(rows, 5), nullptr, 0.3, 3, "sizes");
   for (const std::size_t dimension : Case::some<std::size_t>({1, 2, 3, 4, 7, 12, 31, 32, 33, 80, 129, 300}, 2))
     compare(gaussian(131, dimension), nullptr, 0.7 / static_cast<double>(dimension), 1, "dimensions");
   for (const std::size_t columns : Case::some<std::size_t>({1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 48, 64, 65}, 4))
@@ -115,7 +116,8 @@ TEST_P(KernelProduct, AntipodesAtTheEdgesOfForms) {
       for (std::size_t c = 0; c < dimension; ++c)
         x.x[i * dimension + c] = i % 2 == 0 ? x.x[i * dimension + c] / std::sqrt(square) : -x.x[(i - 1) * dimension + c];
     }
-    for (const double norm : Case::some<double>({5.5, 5.55, 7.87, 7.88, 7.89, 7.91, 22.6, 22.7}, 2))  // scaled: |x|^2 2 beta log2 e
+    for (const double norm :
+         Case::some<double>({5.5, 5.55, 7.87, 7.88, 7.89, 7.91, 22.6, 22.7}, 2))  // scaled: |x|^2 2 beta log2 e
       compare(x, nullptr, norm * norm / 2 * std::log(2.0), 2, "antipodes");
   }
 }
@@ -188,7 +190,8 @@ TEST_P(KernelProduct, WorstCasesOfRounding) {
   // roundings)
   if (traits(precision).row_error < 1e-4) return;
   const Dataset x = hadamard(100, 512), z = hadamard(128, 512);
-  for (const double norm : Case::some<double>({1.3, 2.7, 4.3, 6.7})) compare(x, &z, beta_for_norm(x, norm), 2, "Hadamard, rectangular", 1, true);
+  for (const double norm : Case::some<double>({1.3, 2.7, 4.3, 6.7}))
+    compare(x, &z, beta_for_norm(x, norm), 2, "Hadamard, rectangular", 1, true);
 }
 
 // Rows far from all others, too few for a panel of their own.

@@ -30,7 +30,8 @@ class LowPrecision : public testing::TestWithParam<Case> {
 
   static std::vector<double> product(Backend& backend, const Points& points, double beta, std::optional<Precision> enough) {
     constexpr std::size_t columns = 3;
-    auto in = backend.panel(points.layout(), columns, points.precision()), out = backend.panel(points.layout(), columns, points.precision());
+    auto in = backend.panel(points.layout(), columns, points.precision()),
+         out = backend.panel(points.layout(), columns, points.precision());
     backend.randomize(*in, 3, 0);
     backend.xgemm(beta, points, *in, *out, nullptr, enough);
     std::vector<double> host(points.rows() * columns);
@@ -60,7 +61,8 @@ class LowPrecision : public testing::TestWithParam<Case> {
     for (const double size : Case::some(norms, 16)) {
       const double beta = beta_for_norm(x, size), reported = tested->low_precision_error(beta, *points, Precision::tf32);
       if (reported == 0) {  // then it is the same arithmetic
-        EXPECT_EQ(product(*tested, *points, beta, {}), product(*tested, *points, beta, Precision::tf32)) << name << ", norm " << size;
+        EXPECT_EQ(product(*tested, *points, beta, {}), product(*tested, *points, beta, Precision::tf32))
+            << name << ", norm " << size;
         continue;
       }
       const Eigen::MatrixXd exact = kernel(*tested, *points, beta, {}), low = kernel(*tested, *points, beta, Precision::tf32);

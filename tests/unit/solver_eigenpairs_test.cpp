@@ -5,8 +5,8 @@
 #include <limits>
 #include <vector>
 
+#include "base/eigenpairs.hpp"
 #include "base/random.hpp"
-#include "solver/eigenpairs.hpp"
 
 namespace fd::test {
 namespace {

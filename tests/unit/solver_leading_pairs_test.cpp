@@ -9,8 +9,8 @@
 
 #include <Eigen/QR>
 
+#include "base/eigenpairs.hpp"
 #include "base/random.hpp"
-#include "solver/eigenpairs.hpp"
 #include "solver/leading_pairs.hpp"
 
 namespace fd::test {

@@ -29,7 +29,8 @@ class CudaBackend final : public Backend {
     product.w_z = w, product.y_x = y, product.symmetric = product.two_sided = true;
     passes_.run(product);
   }
-  void xgemm(double beta, const Points& x, const Points& z, Columns w, Columns y, Watch* watch, std::optional<Precision>) override {
+  void xgemm(double beta, const Points& x, const Points& z, Columns w, Columns y, Watch* watch,
+             std::optional<Precision>) override {
     cuda::Product product = between(beta, x, z, watch);
     product.w_z = w, product.y_x = y;
     passes_.run(product);
@@ -39,21 +40,24 @@ class CudaBackend final : public Backend {
     product.y_x = y, product.mass = product.symmetric = product.two_sided = true;
     passes_.run(product);
   }
-  void xgemm_pair(double beta, const Points& x, const Points& z, Columns w_x, Columns w_z, Columns y_x, Columns y_z, Share share, Watch* watch,
-                  std::optional<Precision>, double) override {
+  void xgemm_pair(double beta, const Points& x, const Points& z, Columns w_x, Columns w_z, Columns y_x, Columns y_z, Share share,
+                  Watch* watch, std::optional<Precision>, double) override {
     cuda::Product product = between(beta, x, z, watch);
     product.w_x = w_x, product.w_z = w_z, product.y_x = y_x, product.y_z = y_z;
     product.two_sided = product.accumulate = true, product.share = share;
     passes_.run(product);
   }
-  void mass_pair(double beta, const Points& x, const Points& z, Columns y_x, Columns y_z, Share share, Watch* watch, double) override {
+  void mass_pair(double beta, const Points& x, const Points& z, Columns y_x, Columns y_z, Share share, Watch* watch,
+                 double) override {
     cuda::Product product = between(beta, x, z, watch);
     product.y_x = y_x, product.y_z = y_z;
     product.mass = product.two_sided = product.accumulate = true, product.share = share;
     passes_.run(product);
   }
   void send_points(const Points& points, Archive& to) override { as_cuda(points).write(to, blocks_.staging()); }
-  std::unique_ptr<Points> visitor(Archive& from) override { return std::make_unique<CudaPoints>(device_, from, blocks_.staging()); }
+  std::unique_ptr<Points> visitor(Archive& from) override {
+    return std::make_unique<CudaPoints>(device_, from, blocks_.staging());
+  }
 
   Eigen::MatrixXd gram(Columns a, Columns b) override { return blocks_.gram(a, b); }
   void combine(Columns a, const Eigen::MatrixXd& s, Columns y, bool accumulate) override { blocks_.combine(a, s, y, accumulate); }

@@ -26,13 +26,16 @@ std::uint64_t hash_of(const double* row, std::size_t dimension) {
   return hash;
 }
 
-constexpr std::size_t padded_dimension(std::size_t dimension) { return (dimension + step_columns - 1) / step_columns * step_columns; }
+constexpr std::size_t padded_dimension(std::size_t dimension) {
+  return (dimension + step_columns - 1) / step_columns * step_columns;
+}
 
 }  // namespace
 
 void CudaPoints::allocate() {
   device_->use();
-  coordinates_.at_least(*device_, product_of(std::max<std::size_t>(1, rows()), std::max<std::size_t>(1, dimension()), sizeof(double)));
+  coordinates_.at_least(*device_,
+                        product_of(std::max<std::size_t>(1, rows()), std::max<std::size_t>(1, dimension()), sizeof(double)));
   std::vector<double> shifts(padded_dimension(std::max<std::size_t>(1, dimension())));
   for (std::size_t c = 0; c < dimension(); ++c) shifts[c] = shift(c);
   shifts_.at_least(*device_, shifts.size() * sizeof(double));
@@ -40,7 +43,8 @@ void CudaPoints::allocate() {
   device_->synchronize();
 }
 
-CudaPoints::CudaPoints(SharedDevice device, PointSource& source, Precision precision, const std::optional<Whole>& whole, HostBuffer& staging)
+CudaPoints::CudaPoints(SharedDevice device, PointSource& source, Precision precision, const std::optional<Whole>& whole,
+                       HostBuffer& staging)
     : device_(std::move(device)), precision_(precision) {
   const std::size_t rows = source.rows(), dimension = source.dimension();
   layout_ = whole ? std::make_shared<const Layout>(whole->rows, whole->first, rows) : plain_layout(rows);
@@ -52,7 +56,8 @@ CudaPoints::CudaPoints(SharedDevice device, PointSource& source, Precision preci
   for (std::size_t first = 0; first < rows; first += some) {
     const std::size_t count = std::min(some, rows - first);
     source.read(first, count, host);
-    device_->copy_to_device(coordinates_.address() + first * dimension * sizeof(double), host, count * dimension * sizeof(double));
+    device_->copy_to_device(coordinates_.address() + first * dimension * sizeof(double), host,
+                            count * dimension * sizeof(double));
     for (std::size_t i = 0; i < count; ++i) {
       double square = 0;
       for (std::size_t c = 0; c < dimension; ++c) square += host[i * dimension + c] * host[i * dimension + c];
@@ -74,7 +79,8 @@ CudaPoints::CudaPoints(SharedDevice device, PointSource& source, Precision preci
 CudaPoints::CudaPoints(SharedDevice device, Archive& archive, HostBuffer& staging) : device_(std::move(device)) {
   std::size_t all = 0, first_row = 0, here = 0;
   archive(all, first_row, here, bounds_.dimension, bounds_.square, bounds_.copies, bounds_.table, precision_);
-  if (first_row > all || here > all - first_row || (bounds_.dimension > 0 && here > archive.left() / sizeof(double) / bounds_.dimension))
+  if (first_row > all || here > all - first_row ||
+      (bounds_.dimension > 0 && here > archive.left() / sizeof(double) / bounds_.dimension))
     throw Error(Failure::input, "points in it are cut short");
   layout_ = std::make_shared<const Layout>(all, first_row, here);
   allocate();
@@ -112,9 +118,16 @@ CudaPoints::Fused CudaPoints::fused(double beta) const {
     parts_.at_least(*device_, product_of(padded, 2 * width, sizeof(std::uint16_t)));
     norms_.at_least(*device_, padded * sizeof(float));
     factors_.at_least(*device_, padded * sizeof(double));
-    const PackPoints arguments = {coordinates_.address(), static_cast<int>(rows()),      static_cast<int>(padded), static_cast<int>(dimension()),
-                                  steps,                  Gaussian::point_scale(beta), shifts_.address(),        parts_.address(),
-                                  norms_.address(),       factors_.address()};
+    const PackPoints arguments = {coordinates_.address(),
+                                  static_cast<int>(rows()),
+                                  static_cast<int>(padded),
+                                  static_cast<int>(dimension()),
+                                  steps,
+                                  Gaussian::point_scale(beta),
+                                  shifts_.address(),
+                                  parts_.address(),
+                                  norms_.address(),
+                                  factors_.address()};
     device_->launch_for("pack_points", padded * 32, arguments);
     beta_ = beta;
   }
@@ -125,8 +138,8 @@ Pointer CudaPoints::floats(int exponent) const {
   if (exponent_ != exponent) {
     exponent_.reset();
     floats_.at_least(*device_, coordinates_.bytes());
-    const PackFloats arguments = {coordinates_.address(), static_cast<int>(rows()), static_cast<int>(dimension()), std::ldexp(1.0, exponent),
-                                  floats_.address()};
+    const PackFloats arguments = {coordinates_.address(), static_cast<int>(rows()), static_cast<int>(dimension()),
+                                  std::ldexp(1.0, exponent), floats_.address()};
     device_->launch_for("pack_floats", rows() * dimension(), arguments);
     exponent_ = exponent;
   }

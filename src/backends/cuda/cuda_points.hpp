@@ -14,7 +14,8 @@ namespace fd::cuda {
 
 class CudaPoints final : public Points {
  public:
-  CudaPoints(SharedDevice device, PointSource& source, Precision precision, const std::optional<Whole>& whole, HostBuffer& staging);
+  CudaPoints(SharedDevice device, PointSource& source, Precision precision, const std::optional<Whole>& whole,
+             HostBuffer& staging);
   // Of what another rank's back-end wrote.
   CudaPoints(SharedDevice device, Archive& archive, HostBuffer& staging);
   void write(Archive& archive, HostBuffer& staging) const;

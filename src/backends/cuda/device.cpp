@@ -79,8 +79,9 @@ void Device::load_kernels() {
     }
     if (module == nullptr)
       throw Error(Failure::device,
-                  name_ + " takes none of the kernels of this build (" + file.name + "): " + (last != 0 ? driver_.text(last) : "none is for it") +
-                      "; its driver speaks CUDA " + driver_.version_text() + ", they were built with " + kernel_compiler(),
+                  name_ + " takes none of the kernels of this build (" + file.name +
+                      "): " + (last != 0 ? driver_.text(last) : "none is for it") + "; its driver speaks CUDA " +
+                      driver_.version_text() + ", they were built with " + kernel_compiler(),
                   "update the driver, or build with an older nvcc; --backend cpu does without");
     modules_.push_back(module);
   }
@@ -114,7 +115,8 @@ void Device::launch_pointers(const char* name, Grid grid, void** arguments) {
   }
   Kernel& kernel = known->second;
   if (grid.shared_bytes > shared_bytes_without_asking && grid.shared_bytes > kernel.shared_bytes) {
-    check(driver_.set_function_attribute(kernel.handle, most_shared_bytes, static_cast<int>(grid.shared_bytes)), "cuFuncSetAttribute");
+    check(driver_.set_function_attribute(kernel.handle, most_shared_bytes, static_cast<int>(grid.shared_bytes)),
+          "cuFuncSetAttribute");
     kernel.shared_bytes = grid.shared_bytes;
   }
   check(driver_.launch(kernel.handle, grid.x, grid.y, grid.z, grid.threads, 1, 1, grid.shared_bytes, stream_, arguments, nullptr),

@@ -92,7 +92,9 @@ class Buffer {
   Buffer(const Device& device, std::size_t bytes) { at_least(device, bytes); }
   ~Buffer() { release(); }
   Buffer(Buffer&& other) noexcept
-      : device_(std::exchange(other.device_, nullptr)), address_(std::exchange(other.address_, 0)), bytes_(std::exchange(other.bytes_, 0)) {}
+      : device_(std::exchange(other.device_, nullptr)),
+        address_(std::exchange(other.address_, 0)),
+        bytes_(std::exchange(other.bytes_, 0)) {}
   Buffer& operator=(Buffer&& other) noexcept {
     std::swap(device_, other.device_), std::swap(address_, other.address_), std::swap(bytes_, other.bytes_);
     return *this;

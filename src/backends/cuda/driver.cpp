@@ -34,9 +34,11 @@ Driver::Driver() {
     const char* why = dlerror();
     throw Error(Failure::device, "no CUDA driver: " + std::string(why != nullptr ? why : name), hint);
   }
-#define FD_CUDA_LOAD(SYMBOL, NAME, ARGUMENTS)                        \
-  NAME = reinterpret_cast<decltype(NAME)>(dlsym(library, #SYMBOL)); \
-  if (NAME == nullptr) throw Error(Failure::device, "the CUDA driver " + std::string(name) + " has no " #SYMBOL, "update the driver, or use --backend cpu");
+#define FD_CUDA_LOAD(SYMBOL, NAME, ARGUMENTS)                                                 \
+  NAME = reinterpret_cast<decltype(NAME)>(dlsym(library, #SYMBOL));                           \
+  if (NAME == nullptr)                                                                        \
+    throw Error(Failure::device, "the CUDA driver " + std::string(name) + " has no " #SYMBOL, \
+                "update the driver, or use --backend cpu");
   FD_CUDA_FUNCTIONS(FD_CUDA_LOAD)
 #undef FD_CUDA_LOAD
   if (const Result result = init(0); result != 0)
@@ -44,7 +46,8 @@ Driver::Driver() {
   if (const Result result = driver_version(&version_); result != 0)
     throw Error(Failure::device, "the CUDA driver does not say its version: " + text(result), hint);
   if (version_ < oldest_driver)
-    throw Error(Failure::device, "the CUDA driver is too old: it speaks CUDA " + version_text(), "update the driver, or use --backend cpu");
+    throw Error(Failure::device, "the CUDA driver is too old: it speaks CUDA " + version_text(),
+                "update the driver, or use --backend cpu");
 }
 
 std::string Driver::version_text() const { return version_name(version_); }

@@ -26,39 +26,39 @@ using ModuleHandle = ModuleRecord*;
 using FunctionHandle = FunctionRecord*;
 
 // name in the library, name here, arguments
-#define FD_CUDA_FUNCTIONS(F)                                                                                                             \
-  F(cuInit, init, (unsigned))                                                                                                            \
-  F(cuDriverGetVersion, driver_version, (int*))                                                                                          \
-  F(cuDeviceGetCount, device_count, (int*))                                                                                              \
-  F(cuDeviceGet, device_get, (DeviceNumber*, int))                                                                                       \
-  F(cuDeviceGetName, device_name, (char*, int, DeviceNumber))                                                                            \
-  F(cuDeviceGetAttribute, device_attribute, (int*, int, DeviceNumber))                                                                   \
-  F(cuDeviceTotalMem_v2, device_memory, (std::size_t*, DeviceNumber))                                                                    \
-  F(cuDevicePrimaryCtxRetain, retain_context, (Context*, DeviceNumber))                                                                  \
-  F(cuDevicePrimaryCtxRelease_v2, release_context, (DeviceNumber))                                                                       \
-  F(cuCtxSetCurrent, set_current, (Context))                                                                                             \
-  F(cuMemAlloc_v2, allocate, (Pointer*, std::size_t))                                                                                    \
-  F(cuMemFree_v2, free, (Pointer))                                                                                                       \
-  F(cuMemHostAlloc, allocate_host, (void**, std::size_t, unsigned))                                                                      \
-  F(cuMemFreeHost, free_host, (void*))                                                                                                   \
-  F(cuMemcpyHtoDAsync_v2, copy_to_device, (Pointer, const void*, std::size_t, StreamHandle))                                             \
-  F(cuMemcpyDtoHAsync_v2, copy_to_host, (void*, Pointer, std::size_t, StreamHandle))                                                     \
-  F(cuMemcpyDtoDAsync_v2, copy_on_device, (Pointer, Pointer, std::size_t, StreamHandle))                                                 \
-  F(cuMemsetD32Async, fill, (Pointer, unsigned, std::size_t, StreamHandle))                                                              \
-  F(cuStreamCreate, create_stream, (StreamHandle*, unsigned))                                                                            \
-  F(cuStreamDestroy_v2, destroy_stream, (StreamHandle))                                                                                  \
-  F(cuStreamSynchronize, synchronize, (StreamHandle))                                                                                    \
-  F(cuEventCreate, create_event, (EventHandle*, unsigned))                                                                               \
-  F(cuEventDestroy_v2, destroy_event, (EventHandle))                                                                                     \
-  F(cuEventRecord, record_event, (EventHandle, StreamHandle))                                                                            \
-  F(cuEventSynchronize, wait_for_event, (EventHandle))                                                                                   \
-  F(cuModuleLoadData, load_module, (ModuleHandle*, const void*))                                                                         \
-  F(cuModuleUnload, unload_module, (ModuleHandle))                                                                                       \
-  F(cuModuleGetFunction, get_function, (FunctionHandle*, ModuleHandle, const char*))                                                     \
-  F(cuFuncSetAttribute, set_function_attribute, (FunctionHandle, int, int))                                                              \
-  F(cuLaunchKernel, launch,                                                                                                              \
-    (FunctionHandle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, StreamHandle, void**, void**))                \
-  F(cuGetErrorName, error_name, (Result, const char**))                                                                                  \
+#define FD_CUDA_FUNCTIONS(F)                                                                                              \
+  F(cuInit, init, (unsigned))                                                                                             \
+  F(cuDriverGetVersion, driver_version, (int*))                                                                           \
+  F(cuDeviceGetCount, device_count, (int*))                                                                               \
+  F(cuDeviceGet, device_get, (DeviceNumber*, int))                                                                        \
+  F(cuDeviceGetName, device_name, (char*, int, DeviceNumber))                                                             \
+  F(cuDeviceGetAttribute, device_attribute, (int*, int, DeviceNumber))                                                    \
+  F(cuDeviceTotalMem_v2, device_memory, (std::size_t*, DeviceNumber))                                                     \
+  F(cuDevicePrimaryCtxRetain, retain_context, (Context*, DeviceNumber))                                                   \
+  F(cuDevicePrimaryCtxRelease_v2, release_context, (DeviceNumber))                                                        \
+  F(cuCtxSetCurrent, set_current, (Context))                                                                              \
+  F(cuMemAlloc_v2, allocate, (Pointer*, std::size_t))                                                                     \
+  F(cuMemFree_v2, free, (Pointer))                                                                                        \
+  F(cuMemHostAlloc, allocate_host, (void**, std::size_t, unsigned))                                                       \
+  F(cuMemFreeHost, free_host, (void*))                                                                                    \
+  F(cuMemcpyHtoDAsync_v2, copy_to_device, (Pointer, const void*, std::size_t, StreamHandle))                              \
+  F(cuMemcpyDtoHAsync_v2, copy_to_host, (void*, Pointer, std::size_t, StreamHandle))                                      \
+  F(cuMemcpyDtoDAsync_v2, copy_on_device, (Pointer, Pointer, std::size_t, StreamHandle))                                  \
+  F(cuMemsetD32Async, fill, (Pointer, unsigned, std::size_t, StreamHandle))                                               \
+  F(cuStreamCreate, create_stream, (StreamHandle*, unsigned))                                                             \
+  F(cuStreamDestroy_v2, destroy_stream, (StreamHandle))                                                                   \
+  F(cuStreamSynchronize, synchronize, (StreamHandle))                                                                     \
+  F(cuEventCreate, create_event, (EventHandle*, unsigned))                                                                \
+  F(cuEventDestroy_v2, destroy_event, (EventHandle))                                                                      \
+  F(cuEventRecord, record_event, (EventHandle, StreamHandle))                                                             \
+  F(cuEventSynchronize, wait_for_event, (EventHandle))                                                                    \
+  F(cuModuleLoadData, load_module, (ModuleHandle*, const void*))                                                          \
+  F(cuModuleUnload, unload_module, (ModuleHandle))                                                                        \
+  F(cuModuleGetFunction, get_function, (FunctionHandle*, ModuleHandle, const char*))                                      \
+  F(cuFuncSetAttribute, set_function_attribute, (FunctionHandle, int, int))                                               \
+  F(cuLaunchKernel, launch,                                                                                               \
+    (FunctionHandle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, StreamHandle, void**, void**)) \
+  F(cuGetErrorName, error_name, (Result, const char**))                                                                   \
   F(cuGetErrorString, error_string, (Result, const char**))
 
 class Driver {

@@ -8,8 +8,8 @@
 namespace fd::cuda {
 
 struct KernelImage {
-  int capability;    // 80, 90, …
-  bool compiled;     // machine code; else PTX, a text that ends with 0
+  int capability;  // 80, 90, …
+  bool compiled;   // machine code; else PTX, a text that ends with 0
   const void* data;
 };
 

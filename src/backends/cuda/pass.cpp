@@ -14,7 +14,9 @@ constexpr int tensor_weights_from = 8;
 
 int as_int(std::size_t value) { return static_cast<int>(value); }
 
-Columns part(Columns whole, std::size_t first, std::size_t count) { return whole.panel != nullptr ? whole.part(first, count) : whole; }
+Columns part(Columns whole, std::size_t first, std::size_t count) {
+  return whole.panel != nullptr ? whole.part(first, count) : whole;
+}
 
 }  // namespace
 
@@ -134,10 +136,12 @@ void PassRunner::sweep(const Product& product, const Sweep& one) {
   const int block = block_rows(std::max(x.layout()->rows(), z.layout()->rows()));
   const int rows_i = as_int(x.padded_rows()), rows_j = as_int(z.padded_rows());
   const int blocks_i = (rows_i + block - 1) / block, blocks_j = (rows_j + block - 1) / block;
-  const std::size_t value = one.wide ? sizeof(double) : sizeof(float), slot = static_cast<std::size_t>(block) * static_cast<std::size_t>(one.width) * value;
+  const std::size_t value = one.wide ? sizeof(double) : sizeof(float),
+                    slot = static_cast<std::size_t>(block) * static_cast<std::size_t>(one.width) * value;
   const double by_work = one.work / (one.work_per_pair * block * block),
                by_memory = static_cast<double>(workspace_bytes(device_->memory())) / static_cast<double>(2 * slot);
-  const auto all = cuts(blocks_i, blocks_j, product.symmetric, static_cast<int>(std::max(1.0, std::min({by_work, by_memory, 1e6}))));
+  const auto all =
+      cuts(blocks_i, blocks_j, product.symmetric, static_cast<int>(std::max(1.0, std::min({by_work, by_memory, 1e6}))));
 
   std::size_t most = 0;
   double total = 0;
@@ -148,7 +152,9 @@ void PassRunner::sweep(const Product& product, const Sweep& one) {
   }
   row_slots_.at_least(*device_, most * slot);
   if (product.two_sided) column_slots_.at_least(*device_, most * slot);
-  const auto sums_bytes = [&](int rows) { return static_cast<std::size_t>(rows) * static_cast<std::size_t>(one.width) * sizeof(double); };
+  const auto sums_bytes = [&](int rows) {
+    return static_cast<std::size_t>(rows) * static_cast<std::size_t>(one.width) * sizeof(double);
+  };
   sums_x_.at_least(*device_, sums_bytes(blocks_i * block));
   device_->fill_zero(sums_x_.address(), sums_bytes(blocks_i * block));
   const bool apart = product.two_sided && !product.symmetric;
@@ -168,13 +174,22 @@ void PassRunner::sweep(const Product& product, const Sweep& one) {
       if (product.watch != nullptr) product.watch->tick(done_ + share_ * finished / total);
     }
     const std::size_t pairs = static_cast<std::size_t>(cut.count_i) * static_cast<std::size_t>(cut.count_j);
-    const Blocks blocks = {block,  cut.first_i, cut.first_j, rows_i, rows_j, product.symmetric ? 1 : 0, product.two_sided ? 1 : 0,
-                           product.share == Share::all ? 0 : product.share == Share::even ? 1 : 2};
+    const Blocks blocks = {block,
+                           cut.first_i,
+                           cut.first_j,
+                           rows_i,
+                           rows_j,
+                           product.symmetric ? 1 : 0,
+                           product.two_sided ? 1 : 0,
+                           product.share == Share::all    ? 0
+                           : product.share == Share::even ? 1
+                                                          : 2};
     if (product.two_sided) device_->fill_zero(column_slots_.address(), pairs * slot);
     Device::Grid grid;
     grid.x = static_cast<unsigned>(cut.count_j), grid.y = static_cast<unsigned>(cut.count_i);
     one.launch(blocks, grid);
-    AddSlots add = {blocks, cut.count_i, cut.count_j, one.width, column_slots_.address(), apart ? sums_z_.address() : sums_x_.address()};
+    AddSlots add = {
+        blocks, cut.count_i, cut.count_j, one.width, column_slots_.address(), apart ? sums_z_.address() : sums_x_.address()};
     const std::size_t size = static_cast<std::size_t>(block) * static_cast<std::size_t>(one.width);
     if (product.two_sided)
       device_->launch_for(one.wide ? "add_columns_f64" : "add_columns_f32", size * static_cast<std::size_t>(cut.count_j), add);
@@ -210,13 +225,16 @@ void PassRunner::pack_weights(const CudaPoints& points, Columns w, int width, Po
     device_->launch("weight_scales", grid, arguments);
   }
   const PackWeights arguments = {weights, as_int(padded), width, factors, fused ? scales.address() : 0, packed.address()};
-  device_->launch_for(wide ? "pack_weights_f64" : fused && width >= tensor_weights_from ? "pack_weights_halves" : "pack_weights_f32", numbers,
-                      arguments);
+  device_->launch_for(wide                                    ? "pack_weights_f64"
+                      : fused && width >= tensor_weights_from ? "pack_weights_halves"
+                                                              : "pack_weights_f32",
+                      numbers, arguments);
 }
 
-void PassRunner::finish(const Product& product, const CudaPoints& points, Columns y, int width, const Buffer& sums, Pointer factors,
-                        Pointer scales, double scale) {
-  const Finish arguments = {window(y), width, sums.address(), factors, scales, scale, product.mass ? 1 : 0, product.accumulate ? 1 : 0};
+void PassRunner::finish(const Product& product, const CudaPoints& points, Columns y, int width, const Buffer& sums,
+                        Pointer factors, Pointer scales, double scale) {
+  const Finish arguments = {window(y), width, sums.address(),       factors,
+                            scales,    scale, product.mass ? 1 : 0, product.accumulate ? 1 : 0};
   device_->launch_for(is_wide(y) ? "finish_f64" : "finish_f32", points.rows() * y.count, arguments);
 }
 

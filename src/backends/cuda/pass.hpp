@@ -48,8 +48,8 @@ class PassRunner {
   void sweep(const Product& product, const Sweep& sweep);
   static std::vector<Cut> cuts(int blocks_i, int blocks_j, bool symmetric, int most);
   void pack_weights(const CudaPoints& points, Columns w, int width, Pointer factors, Buffer& scales, Buffer& packed);
-  void finish(const Product& product, const CudaPoints& points, Columns y, int width, const Buffer& sums, Pointer factors, Pointer scales,
-              double scale);
+  void finish(const Product& product, const CudaPoints& points, Columns y, int width, const Buffer& sums, Pointer factors,
+              Pointer scales, double scale);
 
   SharedDevice device_;
   Buffer weights_x_, weights_z_, sums_x_, sums_z_, scales_x_, scales_z_, largest_, row_slots_, column_slots_;

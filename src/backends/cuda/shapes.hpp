@@ -18,6 +18,8 @@ inline int fused_group(std::size_t left, bool two_sided) {
 
 // A launch lasts some hundredths of a second at most: multiplications, roughly, and bytes of partial sums.
 constexpr double fused_work = 0x1p39, direct_work = 0x1p35, direct_work_double = 0x1p33;
-inline std::size_t workspace_bytes(std::size_t device_memory) { return std::min<std::size_t>(std::size_t{256} << 20, device_memory / 8); }
+inline std::size_t workspace_bytes(std::size_t device_memory) {
+  return std::min<std::size_t>(std::size_t{256} << 20, device_memory / 8);
+}
 
 }  // namespace fd::cuda

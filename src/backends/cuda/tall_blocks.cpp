@@ -7,7 +7,8 @@ namespace fd::cuda {
 namespace {
 
 constexpr std::size_t staged_values = std::size_t{1} << 20;
-constexpr std::size_t gram_pieces = 64, gram_rows = 512;  // pieces of rows, at most, and rows of one, at least: the cut decides the bits
+constexpr std::size_t gram_pieces = 64,
+                      gram_rows = 512;  // pieces of rows, at most, and rows of one, at least: the cut decides the bits
 
 unsigned tiles(std::size_t count, std::size_t size) { return static_cast<unsigned>((count + size - 1) / size); }
 
@@ -44,7 +45,8 @@ void TallBlocks::combine(Columns a, const Eigen::MatrixXd& s, Columns y, bool ac
   const std::size_t size = a.count * y.count;
   double* const staged = staging_.at_least(*device_, std::max<std::size_t>(1, size));
   for (std::size_t m = 0; m < a.count; ++m)
-    for (std::size_t c = 0; c < y.count; ++c) staged[m * y.count + c] = s(static_cast<Eigen::Index>(m), static_cast<Eigen::Index>(c));
+    for (std::size_t c = 0; c < y.count; ++c)
+      staged[m * y.count + c] = s(static_cast<Eigen::Index>(m), static_cast<Eigen::Index>(c));
   sum_.at_least(*device_, std::max<std::size_t>(1, size) * sizeof(double));
   device_->copy_to_device(sum_.address(), staged, size * sizeof(double));
 
@@ -105,7 +107,8 @@ void TallBlocks::each_piece(Columns a, F&& f) {
 void TallBlocks::upload(const double* host, Columns a) {
   const Layout& layout = *a.panel->layout();
   each_piece(a, [&](std::size_t first, std::size_t rows, double* staged) {
-    for (std::size_t i = 0; i < rows; ++i) std::copy_n(host + layout.local_row(first + i) * a.count, a.count, staged + i * a.count);
+    for (std::size_t i = 0; i < rows; ++i)
+      std::copy_n(host + layout.local_row(first + i) * a.count, a.count, staged + i * a.count);
     device_->copy_to_device(values_.address(), staged, rows * a.count * sizeof(double));
     const MoveArguments arguments = {window(a), static_cast<int>(first), static_cast<int>(rows), values_.address()};
     device_->launch_for(named(a, "put_f64", "put_f32"), rows * a.count, arguments);
@@ -120,7 +123,8 @@ void TallBlocks::download(Columns a, double* host) {
     device_->launch_for(named(a, "take_f64", "take_f32"), rows * a.count, arguments);
     device_->copy_to_host(staged, values_.address(), rows * a.count * sizeof(double));
     device_->synchronize();
-    for (std::size_t i = 0; i < rows; ++i) std::copy_n(staged + i * a.count, a.count, host + layout.local_row(first + i) * a.count);
+    for (std::size_t i = 0; i < rows; ++i)
+      std::copy_n(staged + i * a.count, a.count, host + layout.local_row(first + i) * a.count);
   });
 }
 

@@ -15,7 +15,9 @@
 namespace fd::ranks {
 namespace {
 
-Reply failure(Failure kind, std::string what, std::string hint = {}) { return {true, kind, std::move(what), std::move(hint), {}}; }
+Reply failure(Failure kind, std::string what, std::string hint = {}) {
+  return {true, kind, std::move(what), std::move(hint), {}};
+}
 
 // What the exception at hand is to rank 0.
 Reply current_failure() {
@@ -100,5 +102,11 @@ class Server {
 }  // namespace
 
 void serve(Comm& comm) { Server(comm).run(); }
+
+void dismiss(Comm& comm) {
+  Call call;
+  call.verb = Verb::finish;
+  for (int rank = 1; rank < comm.size(); ++rank) comm.send(rank, to_message(call));
+}
 
 }  // namespace fd::ranks

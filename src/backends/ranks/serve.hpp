@@ -6,7 +6,7 @@
 
 namespace fd::ranks {
 
-// Returns when rank 0 says that it is finished.
-void serve(Comm& comm);
+void serve(Comm& comm);    // returns when rank 0 dismisses this rank
+void dismiss(Comm& comm);  // by rank 0
 
 }  // namespace fd::ranks

@@ -14,17 +14,17 @@ template <class T>
 using Address = std::uint64_t;
 #endif
 
-constexpr int panel_rows = 128;   // points are padded to a multiple of it
-constexpr int tile_columns = 32;  // of the fused kernel
-constexpr int step_columns = 16;  // coordinates that one tensor-core instruction takes
-constexpr int direct_tile = 64;   // rows and columns of a tile of the direct kernel
-constexpr int most_columns = 16;  // of a width group
+constexpr int panel_rows = 128;    // points are padded to a multiple of it
+constexpr int tile_columns = 32;   // of the fused kernel
+constexpr int step_columns = 16;   // coordinates that one tensor-core instruction takes
+constexpr int direct_tile = 64;    // rows and columns of a tile of the direct kernel
+constexpr int most_columns = 16;   // of a width group
 constexpr int direct_columns = 8;  // of a width group of the direct kernel
 
 // Shared memory of the fused kernel: rows, columns, norms, weights of tiles, weights of rows where tensor cores take them, sums across warps.
 constexpr int fused_shared_bytes(int steps, int width) {
-  return (steps > 2 ? 2 : 1) * panel_rows * 128 + 2 * tile_columns * (128 + 4 + 4 * width) + (width >= 8 ? panel_rows * 4 * width : 0) +
-         4 * tile_columns * 4 * width;
+  return (steps > 2 ? 2 : 1) * panel_rows * 128 + 2 * tile_columns * (128 + 4 + 4 * width) +
+         (width >= 8 ? panel_rows * 4 * width : 0) + 4 * tile_columns * 4 * width;
 }
 constexpr int direct_shared_bytes(int value_bytes) {
   return 2 * 16 * (direct_tile + 1) * 8 + direct_tile * (direct_tile + 1 + 2 * direct_columns) * value_bytes;
@@ -59,9 +59,9 @@ struct FusedArguments {
 
 struct DirectArguments {
   Blocks blocks;
-  int dimension, count_i, count_j;  // rows that are there
-  int width;                        // columns of weights; 2 for mass
-  double exponent;                  // 2^(exponent |x - y|^2)
+  int dimension, count_i, count_j;           // rows that are there
+  int width;                                 // columns of weights; 2 for mass
+  double exponent;                           // 2^(exponent |x - y|^2)
   Address<const void> points_i, points_j;    // rows of doubles, or of pairs of floats
   Address<const void> weights_i, weights_j;  // width a row
   Address<void> row_sums, column_sums;
@@ -88,7 +88,7 @@ struct PackPoints {
 struct PackFloats {
   Address<const double> points;
   int rows, dimension;
-  double scale;  // a power of two: coordinates lose nothing by it
+  double scale;          // a power of two: coordinates lose nothing by it
   Address<float> parts;  // pairs: x rounded, and what is left
 };
 
@@ -126,7 +126,7 @@ struct Finish {
 
 struct GramArguments {
   Window a, b;
-  int piece;  // rows
+  int piece;                // rows
   Address<double> partial;  // a.count x b.count a piece
 };
 struct GramSum {

@@ -1,4 +1,5 @@
-// Eigenpairs of a small symmetric matrix.
+// Eigenpairs of a small symmetric matrix, compiled once for all who want some: each place that instantiates Eigen's solver takes the compiler
+// as long as a dozen other files.
 //
 // Eigen's iteration drops an off-diagonal entry by comparing it with the diagonal next to it. Where most eigenvalues are zero but for
 // noise, as with copies of a few rows, there may be nothing to compare with, and it gives up. Moved by its own size the matrix has a scale;
@@ -7,7 +8,7 @@
 // Does not know: what the matrix stands for.
 #pragma once
 
-#include <Eigen/Eigenvalues>
+#include <Eigen/Core>
 
 namespace fd {
 
@@ -17,13 +18,12 @@ struct Eigenpairs {
   bool found = false;       // false for a matrix that is not finite: the others mean nothing then
 };
 
-inline Eigenpairs eigenpairs(const Eigen::MatrixXd& a) {
-  Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(a);
-  if (solver.info() == Eigen::Success) return {solver.eigenvalues(), solver.eigenvectors(), true};
-  if (!a.allFinite()) return {};
-  const double size = a.cwiseAbs().rowwise().sum().maxCoeff();
-  solver.compute(a + size * Eigen::MatrixXd::Identity(a.rows(), a.cols()));
-  return {solver.eigenvalues().array() - size, solver.eigenvectors(), solver.info() == Eigen::Success};
-}
+Eigenpairs eigenpairs(const Eigen::MatrixXd& a);
+
+// Of a tridiagonal matrix: its diagonal and what stands beside that.
+Eigenpairs tridiagonal_eigenpairs(const Eigen::VectorXd& diagonal, const Eigen::VectorXd& beside);
+
+// Ascending, without the vectors.
+Eigen::VectorXd eigenvalues(const Eigen::MatrixXd& a);
 
 }  // namespace fd

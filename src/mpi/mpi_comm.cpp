@@ -1,0 +1,174 @@
+#include <flashdiffusion/mpi.hpp>
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include <flashdiffusion/error.hpp>
+
+namespace fd {
+namespace {
+
+void check(int status, const char* call) {
+  if (status == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING] = {};
+  int length = 0;
+  MPI_Error_string(status, text, &length);
+  throw Error(Failure::device, std::string(call) + " failed: " + std::string(text, static_cast<std::size_t>(std::max(0, length))),
+              "see what the MPI library says above");
+}
+
+// Longer messages travel in pieces behind their length: MPI counts in int.
+constexpr std::size_t piece = std::size_t{1} << 30;
+constexpr int whole = 1, length_of_pieces = 2;
+
+class MpiComm final : public Comm {
+ public:
+  MpiComm() {
+    int ready = 0;
+    MPI_Initialized(&ready);
+    if (ready == 0) {
+      int provided = 0;
+      check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+      owner_ = true;
+    }
+    check(MPI_Comm_dup(MPI_COMM_WORLD, &messages_), "MPI_Comm_dup");
+    check(MPI_Comm_dup(MPI_COMM_WORLD, &stops_), "MPI_Comm_dup");
+    MPI_Comm_set_errhandler(messages_, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(stops_, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(messages_, &rank_);
+    MPI_Comm_size(messages_, &size_);
+  }
+  ~MpiComm() override {
+    while (!sent_.empty()) {
+      release_sent();
+      std::this_thread::yield();
+    }
+    if (!owner_) return;
+    take_stops();
+    MPI_Barrier(messages_);
+    MPI_Finalize();
+  }
+  MpiComm(const MpiComm&) = delete;
+  MpiComm& operator=(const MpiComm&) = delete;
+
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+
+  void send(int to, Message message) override {
+    release_sent();
+    const std::size_t bytes = message->size();
+    if (bytes <= piece) return post(to, message->data(), bytes, whole, message);
+    auto length = std::make_shared<std::vector<char>>(sizeof(std::uint64_t));
+    const std::uint64_t count = bytes;
+    std::memcpy(length->data(), &count, sizeof count);
+    post(to, length->data(), length->size(), length_of_pieces, length);
+    for (std::size_t first = 0; first < bytes; first += piece)
+      post(to, message->data() + first, std::min(piece, bytes - first), whole, message);
+  }
+
+  Message receive(int from) override {
+    auto [tag, message] = take(from);
+    if (tag == whole) return std::make_shared<const std::vector<char>>(std::move(message));
+    std::uint64_t bytes = 0;
+    std::memcpy(&bytes, message.data(), sizeof bytes);
+    std::vector<char> all;
+    all.reserve(bytes);
+    while (all.size() < bytes) {
+      const std::vector<char> next = take(from).second;
+      all.insert(all.end(), next.begin(), next.end());
+    }
+    return std::make_shared<const std::vector<char>>(std::move(all));
+  }
+
+  void progress() override { release_sent(); }
+
+  void ask_stop(std::uint64_t work) override {
+    if (stopped_ >= work) return;
+    stopped_ = work;
+    auto number = std::make_shared<std::vector<char>>(sizeof work);
+    std::memcpy(number->data(), &work, sizeof work);
+    for (int other = 0; other < size_; ++other)
+      if (other != rank_) {
+        MPI_Request request = MPI_REQUEST_NULL;
+        check(MPI_Isend(number->data(), static_cast<int>(number->size()), MPI_BYTE, other, whole, stops_, &request), "MPI_Isend");
+        sent_.push_back({request, number});
+      }
+  }
+  bool stop_asked(std::uint64_t work) override {
+    take_stops();
+    return stopped_ >= work;
+  }
+
+ private:
+  struct Sent {
+    MPI_Request request;
+    Message message;
+  };
+
+  void post(int to, const char* data, std::size_t bytes, int tag, const Message& owner) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, to, tag, messages_, &request), "MPI_Isend");
+    sent_.push_back({request, owner});
+  }
+
+  void release_sent() {
+    std::erase_if(sent_, [](Sent& one) {
+      int done = 0;
+      MPI_Test(&one.request, &done, MPI_STATUS_IGNORE);
+      return done != 0;
+    });
+  }
+
+  // Waits politely: a rank that has nothing to do leaves the core to others.
+  std::pair<int, std::vector<char>> take(int from) {
+    MPI_Message found = MPI_MESSAGE_NULL;
+    MPI_Status status;
+    for (int there = 0, tries = 0;; ++tries) {
+      check(MPI_Improbe(from, MPI_ANY_TAG, messages_, &there, &found, &status), "MPI_Improbe");
+      if (there != 0) break;
+      release_sent();
+      if (tries > 2000) std::this_thread::sleep_for(std::chrono::microseconds(std::min(1000, tries / 20)));
+      else if (tries > 200) std::this_thread::yield();
+    }
+    int bytes = 0;
+    MPI_Get_count(&status, MPI_BYTE, &bytes);
+    std::vector<char> message(static_cast<std::size_t>(bytes));
+    check(MPI_Mrecv(message.data(), bytes, MPI_BYTE, &found, &status), "MPI_Mrecv");
+    return {status.MPI_TAG, std::move(message)};
+  }
+
+  void take_stops() {
+    for (;;) {
+      int there = 0;
+      MPI_Status status;
+      MPI_Message found = MPI_MESSAGE_NULL;
+      check(MPI_Improbe(MPI_ANY_SOURCE, whole, stops_, &there, &found, &status), "MPI_Improbe");
+      if (there == 0) return;
+      std::uint64_t work = 0;
+      check(MPI_Mrecv(&work, sizeof work, MPI_BYTE, &found, &status), "MPI_Mrecv");
+      stopped_ = std::max(stopped_, work);
+    }
+  }
+
+  MPI_Comm messages_ = MPI_COMM_NULL, stops_ = MPI_COMM_NULL;
+  int rank_ = 0, size_ = 1;
+  bool owner_ = false;
+  std::vector<Sent> sent_;
+  std::uint64_t stopped_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Comm> mpi_comm() { return std::make_unique<MpiComm>(); }
+
+}  // namespace fd
+
+// By a name that a program finds at run time.
+extern "C" fd::Comm* flashdiffusion_mpi_comm() { return fd::mpi_comm().release(); }
