@@ -45,6 +45,9 @@ Result api(const char* name, Needs needs, F f) {
     e = fault.code;
   } catch (const std::bad_alloc&) {
     e = Error::out_of_memory;
+  } catch (const std::exception& other) {
+    report(std::string(name) + ": " + other.what());
+    e = Error::unknown;
   }
   return static_cast<Result>(injected != Error::none ? injected : e);
 }

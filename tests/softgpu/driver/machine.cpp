@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <tuple>
 
 #include "ptx/reader.hpp"
 
@@ -59,7 +60,7 @@ void Machine::reset() {
   environment = Environment::read();
   initialized = false;
   calls = 0;
-  streams_.clear(), deliveries_.clear(), sources_.clear(), running_.clear();
+  streams_.clear(), deliveries_.clear(), spare_actors_.clear(), sources_.clear(), running_.clear();
   for (auto& c : contexts) {
     for (Stream* s : c->streams) delete s;
     for (Event* e : c->events) delete e;
@@ -92,7 +93,13 @@ std::shared_ptr<const Module> Machine::module_of(const std::string& text) {
 
 Stream* Machine::new_stream(Context& c, bool blocking) {
   auto s = std::make_unique<Stream>();
-  s->context = &c, s->blocking = blocking, s->actor = actors_++, s->priority = random_();
+  s->context = &c, s->blocking = blocking, s->priority = random_();
+  if (spare_actors_.empty()) {
+    s->actor = actors_++;
+  } else {
+    std::tie(s->actor, s->steps) = spare_actors_.back();
+    spare_actors_.pop_back();
+  }
   streams_.insert(s.get());
   return s.release();
 }
@@ -109,6 +116,7 @@ Stream& Machine::stream_of(Context& c, Stream* s) {
 void Machine::destroy(Stream* s) {
   streams_.erase(s);
   s->context->streams.erase(s);
+  if (host.of(s->actor) >= s->steps) spare_actors_.emplace_back(s->actor, s->steps);
   delete s;
 }
 

@@ -112,7 +112,8 @@ class Machine {
   Error synchronize(Lock& lock, Context& c);
   bool idle(const Stream& s) const { return s.queue.empty() && !s.running; }
   void advance(Lock& lock);                              // run something, if anything can run
-  void finish_all(Lock& lock);                           // run everything; the host has waited for nothing by that
+  void quiet(Lock& lock, u32 devices);                   // until none of them runs anything: their allocations may change then
+  void finish(Lock& lock, Stream& s);                    // run what it holds; the host has waited for nothing by that
   void join_host(const Clock& clock);                    // the host knows of these steps now: deliver, and look at what was read
   void check_unused(const void* host, u64 bytes) const;  // no copy is under way; throws
 
@@ -146,6 +147,7 @@ class Machine {
   std::condition_variable changed_;
   std::set<Stream*> streams_;
   u32 actors_ = 1, busy_ = 0;
+  std::vector<std::pair<u32, u32>> spare_actors_;  // of streams that ended after the host had waited for them, and their steps
   std::vector<const Operation*> running_;
   std::mt19937_64 random_;
   double time_ = 0;

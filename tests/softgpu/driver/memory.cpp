@@ -18,7 +18,7 @@ FD_EXPORT Result cuMemAlloc_v2(DevicePointer* p, std::size_t bytes) {
     if (bytes == 0) return Error::invalid_value;
     if (bytes > m.environment.memory || m.memory.device(current->device).in_use + bytes > m.environment.memory)
       return Error::out_of_memory;
-    m.finish_all(lock);  // maps of allocations must not change under a kernel
+    m.quiet(lock, 1u << current->device);
     *p = m.memory.allocate(current->device, bytes);
     return Error::none;
   });
@@ -26,7 +26,7 @@ FD_EXPORT Result cuMemAlloc_v2(DevicePointer* p, std::size_t bytes) {
 FD_EXPORT Result cuMemFree_v2(DevicePointer p) {
   return api("cuMemFree", Needs::broken_too, [=](Machine& m, Lock& lock) {
     if (p == 0) return Error::none;
-    m.finish_all(lock);
+    m.quiet(lock, Memory::bit_of(p));
     const Allocation a = m.memory.take(p);
     if (current->broken != Error::none) return current->broken;
     for (const auto& [actor, step] : a.users)
@@ -55,7 +55,7 @@ FD_EXPORT Result cuMemAllocHost_v2(void** p, std::size_t bytes) { return pinned(
 FD_EXPORT Result cuMemHostAlloc(void** p, std::size_t bytes, unsigned) { return pinned("cuMemHostAlloc", p, bytes); }
 FD_EXPORT Result cuMemFreeHost(void* p) {
   return api("cuMemFreeHost", Needs::broken_too, [=](Machine& m, Lock& lock) {
-    m.finish_all(lock);
+    m.quiet(lock, ~0u);
     for (auto& c : m.contexts)
       if (const auto it = c->pinned.find(p); it != c->pinned.end()) {
         const u64 bytes = it->second;
@@ -106,8 +106,8 @@ namespace {
 Result copy(const char* name, DevicePointer to, DevicePointer from, std::size_t bytes, Stream* s) {
   return api(name, Needs::context, [=](Machine& m, Lock& lock) {
     if (bytes == 0) return Error::none;
-    const auto bit = [](u64 address) { return Memory::device_of(address) < 0 ? 0u : 1u << (Memory::device_of(address) & 31); };
-    m.push(lock, m.stream_of(*current, s), "a copy between devices", bit(to) | bit(from), false,
+
+    m.push(lock, m.stream_of(*current, s), "a copy between devices", Memory::bit_of(to) | Memory::bit_of(from), false,
            [=, &m](const Step& step) { m.memory.copy(to, from, bytes, step); });
     return Error::none;
   });
@@ -116,7 +116,7 @@ Result fill(const char* name, DevicePointer to, unsigned v, int width, std::size
   return api(name, Needs::context, [=](Machine& m, Lock& lock) {
     if (n == 0) return Error::none;
     if (to % static_cast<unsigned>(width)) return Error::invalid_value;
-    m.push(lock, m.stream_of(*current, s), "a memset", 0, false,
+    m.push(lock, m.stream_of(*current, s), "a memset", Memory::bit_of(to), false,
            [=, &m](const Step& step) { m.memory.fill(to, v, width, n, step); });
     return Error::none;
   });

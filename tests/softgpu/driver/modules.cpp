@@ -46,7 +46,7 @@ Error load_image(Machine& m, Lock& lock, ModuleHandle** out, const void* image, 
     return Error::no_binary_for_gpu;
   }
   const std::string text(static_cast<const char*>(image));
-  m.finish_all(lock);
+  m.quiet(lock, 1u << current->device);
   try {
     const std::shared_ptr<const Module> module = m.module_of(text);
     if (module->version > ptx_of_driver(m.environment.driver_version)) {
@@ -125,7 +125,7 @@ FD_EXPORT Result cuModuleLoadDataEx(ModuleHandle** out, const void* image, unsig
 FD_EXPORT Result cuModuleUnload(ModuleHandle* h) {
   return api("cuModuleUnload", Needs::broken_too, [=](Machine& m, Lock& lock) {
     known(h);
-    m.finish_all(lock);
+    m.quiet(lock, 1u << h->context->device);
     DeviceMemory& memory = m.memory.device(h->context->device);
     for (const u64 address : h->loaded->addresses)
       if (const auto it = memory.allocations.find(address); it != memory.allocations.end()) {

@@ -44,7 +44,7 @@ void Machine::copy_to_host(Lock& lock, Stream& s, void* to, u64 from, u64 bytes)
   if (bytes == 0) return;
   std::memset(to, 0xff, bytes);  // who looks before the wait sees NaN
   auto data = std::make_shared<std::vector<u8>>(bytes, u8(0xff));
-  push(lock, s, "a copy to the host", 1u << std::max(0, Memory::device_of(from)), false,
+  push(lock, s, "a copy to the host", Memory::bit_of(from), false,
        [=, this](const Step& step) { memory.read(data->data(), from, bytes, step); });
   deliveries_.push_back({to, bytes, s.actor, s.steps, data});
 }
@@ -53,7 +53,7 @@ void Machine::copy_from_host(Lock& lock, Stream& s, u64 to, const void* from, u6
   if (bytes == 0) return;
   auto data = std::make_shared<std::vector<u8>>(static_cast<const u8*>(from), static_cast<const u8*>(from) + bytes);
   const bool pinned = memory.is_mapped(from, bytes);  // else the driver has its own copy before it returns
-  push(lock, s, "a copy from the host", 1u << std::max(0, Memory::device_of(to)), false,
+  push(lock, s, "a copy from the host", Memory::bit_of(to), false,
        [=, this](const Step& step) { memory.write(to, data->data(), bytes, step); });
   if (pinned) sources_.push_back({from, s.actor, s.steps, *data, s.context});
 }
@@ -227,8 +227,12 @@ Error Machine::synchronize(Lock& lock, Context& c) {
 
 void Machine::advance(Lock& lock) { run_round(lock); }
 
-void Machine::finish_all(Lock& lock) {
-  for (auto& c : contexts) drain(lock, *c, [&] { return !under_way(*c); });
+void Machine::finish(Lock& lock, Stream& s) {
+  drain(lock, *s.context, [&] { return idle(s); });
+}
+
+void Machine::quiet(Lock& lock, u32 devices) {
+  while (busy_ & devices) changed_.wait(lock);
 }
 
 void Machine::join_host(const Clock& clock) {

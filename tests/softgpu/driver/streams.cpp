@@ -21,9 +21,8 @@ FD_EXPORT Result cuStreamCreate(Stream** s, unsigned flags) {
 FD_EXPORT Result cuStreamCreateWithPriority(Stream** s, unsigned flags, int) { return cuStreamCreate(s, flags); }
 FD_EXPORT Result cuStreamDestroy_v2(Stream* s) {
   return api("cuStreamDestroy", Needs::broken_too, [=](Machine& m, Lock& lock) {
-    m.stream_of(*current, s);
     if (!s) return Error::invalid_handle;
-    m.finish_all(lock);  // what it holds still runs; the host has not waited for it
+    m.finish(lock, m.stream_of(*current, s));
     m.destroy(s);
     return Error::none;
   });

@@ -25,6 +25,7 @@ u8 bytes_of_word(u64 word, u64 begin, u64 end) {  // which bytes of a word lie i
 
 void keep_step_name(u32 actor, u32 number, const std::string& name) {
   const std::lock_guard lock(step_names().mutex);
+  if (step_names().names.size() > 1 << 16) step_names().names.clear();
   step_names().names[{actor, number}] = name;
 }
 std::string name_of_step(u32 actor, u32 number) {

@@ -43,6 +43,7 @@ class Memory {
   // The allocation that holds these bytes; `what` names the access in the message.
   Allocation& at(u64 address, u64 bytes, const char* what);
   static int device_of(u64 address) { return static_cast<int>(address >> 48) - 1; }
+  static u32 bit_of(u64 address) { return address >> 48 == 0 || address >> 48 > 8 ? 0 : 1u << device_of(address); }
   DeviceMemory& device(int ordinal) { return devices_[ordinal]; }
   int devices() const { return static_cast<int>(devices_.size()); }
 

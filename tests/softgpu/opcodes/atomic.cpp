@@ -98,7 +98,7 @@ Handler choose(Instruction& i, const Opcode& o) {
                            (o.has("release") || o.has("acq_rel") ? releases : 0));
   if (i.space == Space::shared) i.pipe = shared_memory;
   const std::string& t = o.type();
-  if (o.has("v2") || o.has("v4") || o.has("noftz")) return nullptr;
+  if (o.has("async") || o.has("v2") || o.has("v4") || o.has("noftz")) return nullptr;
   if (o.has("add")) {
     return t == "u32" || t == "s32"   ? atomic<u32, Add>
            : t == "u64" || t == "s64" ? atomic<u64, Add>

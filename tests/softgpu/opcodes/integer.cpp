@@ -397,7 +397,6 @@ const std::vector<Row>& integer_rows() {
       {"xor", "", "t:tt", alu, logic<Xor>},
       {"not", "", "t:t", alu,
        [](Instruction& i, const Opcode& o) -> Handler { return o.type() == "pred" ? not_predicate : one<Not>(i, o); }},
-      {"cnot", "", "t:t", alu, [](Instruction&, const Opcode&) -> Handler { return nullptr; }},
       {"shl", "", "t:t4", alu,
        [](Instruction&, const Opcode& o) {
          return by_bits(o.type(), [](auto t) -> Handler { return shift_left<decltype(t)>; });

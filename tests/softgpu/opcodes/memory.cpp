@@ -89,7 +89,7 @@ u8 order_of(const Opcode& o) {
                          (o.type()[0] == 's' ? is_signed : 0));
 }
 Handler choose_load(Instruction& i, const Opcode& o) {
-  if (i.results != i.count || o.has("mmio") || o.has("shared_cluster")) return nullptr;
+  if (i.results != i.count || o.has("mmio") || o.has("async") || o.has("shared_cluster")) return nullptr;
   i.mode = static_cast<u8>(i.mode | order_of(o));
   if (i.space == Space::param) {
     i.pipe = alu;
@@ -99,7 +99,8 @@ Handler choose_load(Instruction& i, const Opcode& o) {
   return load;
 }
 Handler choose_store(Instruction& i, const Opcode& o) {
-  if (i.sources != i.count + 1 || o.has("mmio") || o.has("shared_cluster") || i.space == Space::constant) return nullptr;
+  if (i.sources != i.count + 1 || o.has("mmio") || o.has("async") || o.has("shared_cluster") || i.space == Space::constant)
+    return nullptr;
   i.mode = static_cast<u8>(i.mode | order_of(o));
   if (i.space == Space::param) {
     i.pipe = alu;
@@ -172,8 +173,10 @@ const std::vector<Row>& memory_rows() {
       {"ld", "", "v:a", global_memory, choose_load},
       {"ldu", "", "v:a", global_memory, choose_load},
       {"st", "", ":av", global_memory, choose_store},
-      {"cp", "async commit_group", ":", control, [](Instruction&, const Opcode&) -> Handler { return commit; }},
-      {"cp", "async wait_group", ":4", control, [](Instruction&, const Opcode&) -> Handler { return wait_group; }},
+      {"cp", "async commit_group", ":", control,
+       [](Instruction&, const Opcode& o) -> Handler { return o.has("bulk") ? nullptr : commit; }},
+      {"cp", "async wait_group", ":4", control,
+       [](Instruction&, const Opcode& o) -> Handler { return o.has("bulk") ? nullptr : wait_group; }},
       {"cp", "async wait_all", ":", control, [](Instruction&, const Opcode&) -> Handler { return wait_all; }},
       {"cp", "async shared global", ":aa4?4", global_memory,
        [](Instruction& i, const Opcode& o) -> Handler { return o.has("bulk") || !i.s[2].constant ? nullptr : copy_async; }},

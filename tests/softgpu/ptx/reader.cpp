@@ -27,7 +27,7 @@ class Reader {
  public:
   explicit Reader(const std::string& text) : source_(text), module_(std::make_unique<Module>()), names_(source_, *module_) {}
 
-  std::unique_ptr<Module> run() {
+  std::unique_ptr<Module> run() try {
     module_->lines = source_.lines();
     std::string linking;
     while (source_.more()) {
@@ -59,6 +59,8 @@ class Reader {
     if (!module_->version) source_.fail("this is not PTX: it should begin with .version");
     finish();
     return std::move(module_);
+  } catch (const std::logic_error& e) {  // a number that is none, or too large
+    source_.fail(std::string("not understood (") + e.what() + ")");
   }
 
  private:
