@@ -1,6 +1,5 @@
 # The CUDA back-end on a GPU made of software: the PTX that is shipped and the host code around it, on SM 80, 90 and 120. Here tables have fewer rows and
 # SM 90 and 120 run a part; `make test-gpu` (tools/test-gpu) runs everything in full.
-add_subdirectory(softgpu)
 add_dependencies(fd_contract_tests fd_softgpu)
 
 function(fd_gpu_test name sm)

@@ -8,7 +8,6 @@
 namespace fd::cuda {
 namespace {
 
-constexpr std::size_t staged_values = std::size_t{1} << 20;
 
 // Rows that fit into staging memory, one at least.
 std::size_t staged_rows(std::size_t rows, std::size_t dimension) {

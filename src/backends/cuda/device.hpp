@@ -110,6 +110,9 @@ class Buffer {
   std::size_t bytes_ = 0;
 };
 
+// What goes to the device or comes from it does so in pieces of so many doubles.
+constexpr std::size_t staged_values = std::size_t{1} << 20;
+
 // Host memory that the device copies from and to directly.
 class HostBuffer {
  public:

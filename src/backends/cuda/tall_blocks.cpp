@@ -6,7 +6,6 @@
 namespace fd::cuda {
 namespace {
 
-constexpr std::size_t staged_values = std::size_t{1} << 20;
 constexpr std::size_t gram_pieces = 64,
                       gram_rows = 512;  // pieces of rows, at most, and rows of one, at least: the cut decides the bits
 
