@@ -8,7 +8,6 @@
 namespace fd::cuda {
 namespace {
 
-
 // Rows that fit into staging memory, one at least.
 std::size_t staged_rows(std::size_t rows, std::size_t dimension) {
   return std::min(std::max<std::size_t>(1, rows), std::max<std::size_t>(1, staged_values / std::max<std::size_t>(1, dimension)));
