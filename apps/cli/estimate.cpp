@@ -32,6 +32,7 @@ struct EstimateArguments {
   FitArguments fit;
   ReadArguments read;
   std::vector<std::string> points;
+  double link = 1.25;
   bool json = false;
 };
 
@@ -41,6 +42,7 @@ constexpr const char* estimate_footer =
 Examples:
   flashdiffusion estimate points.npy -k 8
   flashdiffusion estimate 1000000 32 -k 8
+  flashdiffusion estimate 10000000 32 -k 8 --ranks 16 --link 12.5
   flashdiffusion estimate points.npy --beta 0.5 -k 64 --precision fp64)";
 
 bool is_count(const std::string& word) {
@@ -59,6 +61,7 @@ std::size_t count_of(const std::string& word) {
 int run_estimate(const EstimateArguments& arguments) {
   LeaveAtOnce reading;
   Options options = arguments.fit.options();
+  options.link_bytes_per_second = 1e9 * arguments.link;
   Forecast forecast;
   std::size_t rows = 0, dimension = 0;
   if (arguments.points.size() == 1 && is_count(arguments.points[0]))
@@ -85,8 +88,9 @@ int run_estimate(const EstimateArguments& arguments) {
   }
   options = checked_options(options, rows);
   for (const std::string& line : taken_otherwise(options, rows)) remark("note: " + line);
-  const bool too_much = !memory_complaint(rows, dimension, options).empty();
   const double free = static_cast<double>(available_memory_bytes());
+  const bool too_much =
+      forecast.ranks > 1 ? free > 0 && forecast.memory_bytes > free : !memory_complaint(rows, dimension, options).empty();
   if (arguments.json) {
     const nlohmann::ordered_json document = {
         {"n", rows},
@@ -99,7 +103,9 @@ int run_estimate(const EstimateArguments& arguments) {
         {"passes", forecast.passes},
         {"full_passes", forecast.full_passes},
         {"columns", forecast.columns},
-        {"pairs_per_second", forecast.pairs_per_second}};
+        {"pairs_per_second", forecast.pairs_per_second},
+        {"ranks", forecast.ranks},
+        {"efficiency", forecast.efficiency}};
     print_result(document.dump(2) + "\n");
     return done;
   }
@@ -108,6 +114,10 @@ int run_estimate(const EstimateArguments& arguments) {
                                          forecast.full_passes, forecast.columns));
   text += row_text("time", fmt::format("about {}, to within a factor of two ({:.3g} Gpairs/s with one vector)",
                                        duration_text(forecast.seconds), forecast.pairs_per_second / 1e9));
+  if (forecast.ranks > 1)
+    text += row_text("ranks",
+                     fmt::format("{} machines like this one, {:.3g} GB/s apart: {:.0f} % of their sum in a pass over all rows",
+                                 forecast.ranks, arguments.link, 100 * forecast.efficiency));
   text += row_text(
       "memory", fmt::format("about {}{}{}", bytes_text(forecast.memory_bytes),
                             free > 0 ? fmt::format("; {} are free", bytes_text(free)) : "", too_much ? ": fit will refuse" : ""));
@@ -124,6 +134,10 @@ Action declare_estimate(CLI::App& app, const std::vector<std::string>&) {
       ->required();
   arguments->read.declare(app);
   arguments->fit.declare(app);
+  app.add_option("--link", arguments->link, "gigabytes a second between two of --ranks machines like this one")
+      ->check(CLI::PositiveNumber)
+      ->type_name("GB/S")
+      ->capture_default_str();
   app.add_flag("--json", arguments->json, "one JSON document on standard output")->group("Output");
   app.footer(estimate_footer);
   return [arguments] { return run_estimate(*arguments); };

@@ -135,6 +135,7 @@ class KeptState {
 int fit_and_write(const FitVerbArguments& arguments, const std::vector<std::string>& command, ProgressRecord& display) {
   const auto start = std::chrono::steady_clock::now();
   Options options = arguments.fit.options();
+  options.comm = program_ranks();
   if (arguments.output.empty()) throw Error(Failure::misuse, "fit needs a name for the model it makes", "add -o model.h5");
   refuse_standard_output("--output", arguments.output, "a model, an HDF5 file,");
   refuse_standard_output("--report", arguments.report, "the report, beside a model,");
@@ -168,7 +169,6 @@ int fit_and_write(const FitVerbArguments& arguments, const std::vector<std::stri
   for (const std::string& note : notes) display.note(note);
   for (const std::string& note : arguments.fit.without_effect()) display.note(note);
   options.observer = &display;
-  options.comm = program_ranks();
   KeptState kept(arguments, options);
   Model model = [&] {
     try {

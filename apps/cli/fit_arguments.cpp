@@ -118,7 +118,13 @@ void FitArguments::declare(CLI::App& app) {
       ->type_name("N")
       ->capture_default_str()
       ->group(work);
-  app.add_option("--ranks", ranks, "threads that share the rows as the ranks of a cluster do; processes: mpirun -np N flashdiffusion fit")
+  app.add_option("--ranks", ranks,
+                 "threads that share the rows as the ranks of a cluster do; processes: mpirun -np N flashdiffusion fit")
+      ->check(whole_number)
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(work);
+  app.add_option("--rows-a-rank", rows_a_rank, "ranks that would have fewer rows, of a sub-sample or of all, have none")
       ->check(whole_number)
       ->type_name("N")
       ->capture_default_str()
@@ -133,7 +139,7 @@ void FitArguments::declare(CLI::App& app) {
       ->type_name("N")
       ->capture_default_str()
       ->group(work);
-  app.add_option("--max-passes", max_passes, "give up after this many; 0: 50 + 4 K")
+  app.add_option("--max-passes", max_passes, "give up after this many; 0: 50 + 4 K, more where passes are narrow")
       ->check(whole_number)
       ->type_name("N")
       ->capture_default_str()
@@ -161,6 +167,7 @@ Options FitArguments::options() const {
   o.precision = parse_precisions(precision);
   o.backend = backend;
   o.threads = checked_threads(threads);
+  o.rows_a_rank = rows_a_rank;
   o.ranks = static_cast<int>(std::min<std::size_t>(ranks, std::numeric_limits<int>::max()));
   o.block = block;
   o.basis = basis;

@@ -37,7 +37,7 @@ struct FitArguments {
   std::string select = "robust", precision = "fp32", backend = "auto", beta0_cap = "0.1", memory, trim = "auto";
   std::optional<double> beta0, beta_max;
   bool ladder = true, no_points = false, drop_localised = false;
-  std::size_t threads = 0, ranks = 1;
+  std::size_t threads = 0, ranks = 1, rows_a_rank = 2048;
   std::uint64_t seed = 42;
 
   void declare(CLI::App& app);

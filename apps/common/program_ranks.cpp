@@ -16,7 +16,6 @@
 
 #include "common/console.hpp"
 #include "common/exit_status.hpp"
-#include "device/backend.hpp"
 
 namespace fd::cli {
 namespace {
@@ -67,12 +66,12 @@ int run_on_ranks(const std::function<int()>& program) {
   if (comm->rank() == 0) {
     ranks = comm.get();
     const int status = program();
-    dismiss_ranks(*comm);
+    dismiss(*comm);
     return status;
   }
   for (const int number : {SIGINT, SIGTERM, SIGUSR1, SIGHUP}) signal(number, SIG_IGN);  // rank 0 decides what comes of them
   try {
-    serve_ranks(*comm);
+    serve(*comm);
     return done;
   } catch (const std::exception& error) {
     complain(fmt::format("rank {}: {}", comm->rank(), error.what()));

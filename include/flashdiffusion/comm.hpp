@@ -27,4 +27,9 @@ class Comm {
   virtual bool stop_asked(std::uint64_t work) = 0;
 };
 
+// For programs that fit more than once: ranks other than 0 do what the fits of rank 0 (Options::comm) tell them, until rank 0 dismisses them.
+// fit(points, options, comm) is these two around one fit.
+void serve(Comm& comm);
+void dismiss(Comm& comm);
+
 }  // namespace fd

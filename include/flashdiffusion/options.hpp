@@ -50,17 +50,18 @@ struct Options {
   bool ladder = true;
   std::vector<Precision> precision = {Precision::fp32};  // several: a cascade, the last one decides
   std::string backend = "auto";
-  std::string isa;  // instruction set of the cpu back-end; empty: the best there is
-  int threads = 0;  // 0: all cores the process may use
+  std::string isa;           // instruction set of the cpu back-end; empty: the best there is
+  int threads = 0;           // 0: all cores the process may use
   std::vector<int> devices;  // of a back-end that has several, each with a share of the rows; empty: all that answer
   // Threads of this process that share the rows as the ranks of a cluster do, each with its share of `threads`: for trying out what a cluster would do.
   int ranks = 1;
+  std::size_t rows_a_rank = 2048;         // ranks that would have fewer of a sub-sample, or of all rows, have none
   double link_bytes_per_second = 1.25e9;  // between two ranks, for the forecast alone
   std::size_t block =
       0;  // vectors a pass, at most as many as rows, taken as 4 where it is less; 0: chosen from the cost of a pass
   std::size_t basis = 0;       // vectors kept; at least modes + 3 * block (up to 4,096 rows: 256), at most the rows; 0: chosen
   double tolerance = 1e-5;     // on the residual |Mv - lambda v| of each pair, below 1; what the precision cannot reach is said
-  std::size_t max_passes = 0;  // of a solve or probe; 0: 50 + 4 * modes
+  std::size_t max_passes = 0;  // of a solve or probe; 0: 50 + 4 * modes, or as many more as blocks are narrower than 8
   // Budget: a fit that needs more throws Error(memory) before it reads; what is left of it keeps parts of the kernel from pass to pass, which
   // is quicker and changes no bit of the result. Nothing: what is free, half of it for the kernel; 0: keep nothing.
   std::optional<std::size_t> memory_bytes;

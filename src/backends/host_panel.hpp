@@ -1,7 +1,11 @@
-// A panel in host memory, row-major: row i, column c at values[i * columns + c]. Shared by the back-ends that live on the host.
+// A panel in host memory, row-major: row i, column c at values[i * stride + c]. Shared by the back-ends that live on the host.
+//
+// Long rows begin an odd number of cache lines apart: a power of two would send the same columns of all rows to a few places of the cache. A
+// vector that begins in a row may be read to its end, also in the last row.
 #pragma once
 
 #include <cassert>
+#include <cstdint>
 
 #include "base/aligned_buffer.hpp"
 #include "device/panel.hpp"
@@ -12,8 +16,19 @@ template <class T>
 class HostPanel final : public Panel {
  public:
   HostPanel(const SharedLayout& layout, std::size_t columns, Precision precision)
-      : Panel(layout, columns, precision), values(product_of(layout->here(), columns)) {}
+      : Panel(layout, columns, precision), stride(apart(columns)), values(rows_of(layout->here(), stride)) {}
+  const std::size_t stride;  // from row to row
   AlignedBuffer<T> values;
+
+ private:
+  static constexpr std::size_t line = 64 / sizeof(T), longest_vector = 2 * line;
+  static std::size_t apart(std::size_t columns) {
+    return columns <= 2 * line || columns > SIZE_MAX / 2 ? columns : ((columns + line - 1) / line | 1) * line;
+  }
+  static std::size_t rows_of(std::size_t rows, std::size_t stride) {
+    const std::size_t size = product_of(rows, stride);
+    return size > SIZE_MAX - longest_vector ? size : size + longest_vector;
+  }
 };
 
 // A window into a host panel.
@@ -25,11 +40,11 @@ struct HostColumns {
 
   explicit HostColumns(Columns c)
       : data(static_cast<HostPanel<T>*>(c.panel)->values.data() + c.first),
-        stride(c.panel->columns()),
+        stride(static_cast<HostPanel<T>*>(c.panel)->stride),
         rows(c.rows()),
         count(c.count) {
     assert(dynamic_cast<HostPanel<T>*>(c.panel) != nullptr && "a panel of this back-end and precision");
-    assert(c.first <= stride && count <= stride - c.first);
+    assert(c.first <= c.panel->columns() && count <= c.panel->columns() - c.first);
   }
   T& operator()(std::size_t row, std::size_t column) const {
     assert(row < rows && column < count);

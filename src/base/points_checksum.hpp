@@ -3,6 +3,7 @@
 // not depend on how the rows are cut into pieces. It finds mistakes, not forgeries.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -26,6 +27,27 @@ class PointsChecksum {
 
  private:
   std::uint64_t state_ = 0x243f6a8885a308d3u;
+};
+
+// The same with a state for every fourth value, which do not wait for one another; to compare two readings of a run by.
+class QuickSum {
+ public:
+  void add(const double* values, std::size_t count) {
+    const auto step = [](std::uint64_t state, double value) {
+      state = (state ^ std::bit_cast<std::uint64_t>(value + 0.0)) * 0x9fb21c651e98df25u;
+      return state ^ state >> 32;
+    };
+    std::size_t i = 0;
+    for (; i < count && at_ != 0; ++i, at_ = (at_ + 1) % 4) state_[at_] = step(state_[at_], values[i]);
+    for (; i + 4 <= count; i += 4)
+      for (std::size_t lane = 0; lane < 4; ++lane) state_[lane] = step(state_[lane], values[i + lane]);
+    for (; i < count; ++i, ++at_) state_[at_] = step(state_[at_], values[i]);
+  }
+  bool operator==(const QuickSum&) const = default;
+
+ private:
+  std::array<std::uint64_t, 4> state_ = {1, 2, 3, 4};
+  std::size_t at_ = 0;  // of the next value
 };
 
 inline std::uint64_t points_checksum(PointSource& source) {

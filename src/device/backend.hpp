@@ -89,8 +89,8 @@ class Backend {
 
   // For rows of two ranks, X here and Z visiting. Y_x += K(X, Z) W_z and Y_z += K(Z, X) W_x from one evaluation of the entries; with a share, of
   // every other tile alone: the two ranks of a pair that take `even` and `odd`, each with the other's rows visiting, evaluate each pair of rows once.
-  virtual void xgemm_pair(double beta, const Points& x, const Points& z, Columns w_x, Columns w_z, Columns y_x, Columns y_z, Share share,
-                          Watch* watch, std::optional<Precision> enough = {}, double negligible = 0) = 0;
+  virtual void xgemm_pair(double beta, const Points& x, const Points& z, Columns w_x, Columns w_z, Columns y_x, Columns y_z,
+                          Share share, Watch* watch, std::optional<Precision> enough = {}, double negligible = 0) = 0;
   // The same for the sums of mass().
   virtual void mass_pair(double beta, const Points& x, const Points& z, Columns y_x, Columns y_z, Share share, Watch* watch,
                          double negligible = 0) = 0;
@@ -101,8 +101,8 @@ class Backend {
   virtual Eigen::MatrixXd gram(Columns a, Columns b) = 0;  // A^T B
   // Y = A S, or Y += A S; Y may be the first columns of A when not accumulating.
   virtual void combine(Columns a, const Eigen::MatrixXd& s, Columns y, bool accumulate) = 0;
-  virtual void scale_rows(Columns scale, Columns a, Columns y) = 0;                 // Y_ic = scale_i A_ic; Y may be A
-  virtual void multiply_add(Columns scale, Columns a, Columns y) = 0;               // Y_ic += scale_i A_ic
+  virtual void scale_rows(Columns scale, Columns a, Columns y) = 0;    // Y_ic = scale_i A_ic; Y may be A
+  virtual void multiply_add(Columns scale, Columns a, Columns y) = 0;  // Y_ic += scale_i A_ic
   // Independent standard normals: row i of the layout's rows() gets number i of a stream, whichever place and rank it has.
   virtual void randomize(Columns a, std::uint64_t seed, std::uint64_t stream) = 0;
   // host: rows × a.count, row-major, in the order of the source.
@@ -117,7 +117,7 @@ struct BackendRequest {
   // Memory for tiles of the kernel that are kept from pass to pass; results do not depend on how much it is. Nothing: there are few passes, and
   // tiles are made in the form that is quickest to make.
   std::optional<std::size_t> keep_bytes = {};
-  bool one_bandwidth = false;  // all passes are at the same one: what is kept need not do for others
+  bool one_bandwidth = false;     // all passes are at the same one: what is kept need not do for others
   std::vector<int> devices = {};  // of back-ends that have several to choose from; empty: the first that answers
   // Rows spread over ranks: processes that share `comm`, of which this is rank 0, or threads of this one. Threads and memory are then those of all ranks
   // of a process together. Ranks that would have fewer than `rows_a_rank` rows of a table have none.

@@ -16,7 +16,9 @@ class Space {
 
   Backend& backend() { return backend_; }
   Precision precision() const { return precision_; }
-  std::unique_ptr<Panel> panel(const SharedLayout& layout, std::size_t columns) { return backend_.panel(layout, columns, precision_); }
+  std::unique_ptr<Panel> panel(const SharedLayout& layout, std::size_t columns) {
+    return backend_.panel(layout, columns, precision_);
+  }
 
   Eigen::MatrixXd gram(Columns a, Columns b) { return backend_.gram(a, b); }
   void combine(Columns a, const Eigen::MatrixXd& s, Columns y, bool accumulate = false) { backend_.combine(a, s, y, accumulate); }

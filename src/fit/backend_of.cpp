@@ -21,6 +21,7 @@ std::unique_ptr<Backend> backend_of(const Options& options, std::optional<std::s
   BackendRequest request = request_of(options, keep_bytes);
   request.comm = options.comm;
   request.ranks = options.ranks;
+  request.rows_a_rank = options.rows_a_rank;
   return make_backend(request);
 }
 

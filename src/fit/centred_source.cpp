@@ -1,7 +1,9 @@
 #include "fit/centred_source.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include <fmt/format.h>
@@ -10,7 +12,6 @@
 #include <flashdiffusion/error.hpp>
 
 #include "base/counted.hpp"
-#include "base/median.hpp"
 
 namespace fd {
 namespace {
@@ -35,7 +36,7 @@ struct FirstReading {
     const std::size_t stride = (n + wanted - 1) / wanted;
     // Sums of x - x_first: exact enough with any common offset.
     std::vector<double> origin(dimension), sum(dimension, 0.0);
-    std::vector<char> varies(dimension, 0);
+    std::vector<std::uint64_t> varies(dimension, 0);  // as wide as a value: the loop below is one of vectors
     largest.assign(dimension, 0);
     std::size_t bad = 0;
     PointSummary::Place first_bad;
@@ -43,16 +44,20 @@ struct FirstReading {
       if (first == 0) std::copy(rows, rows + dimension, origin.begin());
       for (std::size_t i = 0; i < count; ++i) {
         if ((first + i) % stride == 0) sample.insert(sample.end(), rows + i * dimension, rows + (i + 1) * dimension);
+        const double* const row = rows + i * dimension;
+        std::uint64_t wrong = 0;
         for (std::size_t c = 0; c < dimension; ++c) {
-          const double value = rows[i * dimension + c];
-          if (!std::isfinite(value)) {
-            if (bad++ == 0) first_bad = {first + i, c, value, 0};
-            continue;
-          }
+          const double value = row[c], size = std::abs(value);
+          wrong += size <= std::numeric_limits<double>::max() ? 0 : 1;
           sum[c] += value - origin[c];
-          largest[c] = std::max(largest[c], std::abs(value));
-          if (value != origin[c]) varies[c] = 1;
+          largest[c] = size > largest[c] ? size : largest[c];
+          varies[c] |= value != origin[c] ? 1 : 0;
         }
+        if (wrong > 0 && bad == 0) {
+          const double* const value = std::find_if(row, row + dimension, [](double x) { return !std::isfinite(x); });
+          first_bad = {first + i, static_cast<std::size_t>(value - row), *value, 0};
+        }
+        bad += wrong;
       }
     });
     if (bad > 0) {
@@ -70,18 +75,36 @@ struct FirstReading {
 };
 
 std::vector<double> column_medians(const std::vector<double>& sample, std::size_t dimension) {
-  std::vector<double> medians(dimension), column(sample.size() / dimension);
-  for (std::size_t c = 0; c < dimension; ++c) {
-    for (std::size_t i = 0; i < column.size(); ++i) column[i] = sample[i * dimension + c];
-    medians[c] = median(column);
+  constexpr std::size_t some = 8;  // columns at a time: a cache line of a row is read once
+  // with many columns every so many rows of the sample, and never fewer than tell a middle from a half
+  constexpr std::size_t enough_values = std::size_t{1} << 17, least_rows = 256;
+  const std::size_t all = sample.size() / dimension,
+                    step = std::max<std::size_t>(1, all / std::max(least_rows, enough_values / dimension));
+  const std::size_t rows = (all + step - 1) / step;
+  std::vector<double> medians(dimension), columns(some * rows);
+  for (std::size_t first = 0; first < dimension; first += some) {
+    const std::size_t count = std::min(some, dimension - first);
+    for (std::size_t i = 0; i < rows; ++i)
+      for (std::size_t c = 0; c < count; ++c) columns[c * rows + i] = sample[i * step * dimension + first + c];
+    for (std::size_t c = 0; c < count; ++c) {
+      const auto begin = columns.begin() + static_cast<std::ptrdiff_t>(c * rows);
+      const auto middle = begin + static_cast<std::ptrdiff_t>(rows / 2);  // of two the upper one
+      std::nth_element(begin, middle, begin + static_cast<std::ptrdiff_t>(rows));
+      medians[first + c] = *middle;
+    }
   }
   return medians;
 }
 
 double distance(const double* row, const std::vector<double>& origin, const std::vector<std::size_t>& columns) {
-  double square = 0;
-  for (const std::size_t c : columns) square += (row[c] - origin[c]) * (row[c] - origin[c]);
-  return std::sqrt(square);
+  std::array<double, 4> square = {};  // sums that do not wait for one another
+  std::size_t c = 0;
+  if (columns.size() == origin.size())
+    for (; c + 4 <= columns.size(); c += 4)
+      for (std::size_t lane = 0; lane < 4; ++lane)
+        square[lane] += (row[c + lane] - origin[c + lane]) * (row[c + lane] - origin[c + lane]);
+  for (; c < columns.size(); ++c) square[0] += (row[columns[c]] - origin[columns[c]]) * (row[columns[c]] - origin[columns[c]]);
+  return std::sqrt((square[0] + square[1]) + (square[2] + square[3]));
 }
 
 // Distances of the rows of the sample that do not lie at its median, ascending.

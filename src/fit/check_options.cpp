@@ -42,6 +42,9 @@ void check_values(const Options& o) {
   constexpr int most_ranks = 1024;
   if (o.ranks < 1 || o.ranks > most_ranks)
     refuse(fmt::format("`ranks = {}` is outside [1, {}]", o.ranks, most_ranks), "1, no ranks at all, is the default");
+  if (o.rows_a_rank < 1) refuse("`rows_a_rank = 0`: a rank with rows has at least one", "2048 is the default");
+  if (!(o.link_bytes_per_second > 0))
+    refuse(fmt::format("`link_bytes_per_second = {}` is not a positive number", o.link_bytes_per_second), "1.25e9 is 10 Gbit/s");
   if (o.threads < 0 || o.threads > Team::most_threads)
     refuse(fmt::format("`threads = {}` is outside [0, {}]", o.threads, Team::most_threads), "0 takes all cores");
 }

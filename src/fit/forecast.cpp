@@ -35,7 +35,8 @@ bool keeps_doubles(const Options& options) {
 }
 
 SolverPlan plan_of(std::size_t rows, const Options& options, bool tiles_kept = false) {
-  return plan_solver(options.modes, rows, keeps_doubles(options) ? 8 : 4, options.block, options.basis, tiles_kept);
+  return plan_solver(options.modes, rows, keeps_doubles(options) ? 8 : 4, options.block, options.basis, tiles_kept,
+                     options.beta.has_value());
 }
 
 // Points that do not exist: normal, made where they are read.
@@ -84,25 +85,32 @@ double rank0_memory_bytes(std::size_t rows, std::size_t dimension, const Options
   return fit_memory_bytes(share, dimension, options) + static_cast<double>(rows) * static_cast<double>(whole) + visiting;
 }
 
+// Of a fit and its tiles: what any machine has, so that it is not asked; reading what is free takes as long as a small fit.
+constexpr double little_memory = 6.4e7;
+
 std::size_t keep_bytes(std::size_t rows, std::size_t dimension, const Options& options) {
   if (options.memory_bytes == std::size_t{0}) return 0;
-  const double budget =
-      options.memory_bytes ? static_cast<double>(*options.memory_bytes) : 0.5 * static_cast<double>(available_memory_bytes());
-  return static_cast<std::size_t>(std::max(0.0, budget - fit_memory_bytes(rows, dimension, options)));
+  const double needed = fit_memory_bytes(rows, dimension, options), n = static_cast<double>(rows);
+  const auto budget = [&] {
+    if (options.memory_bytes) return static_cast<double>(*options.memory_bytes);
+    constexpr double bytes_a_pair = 5;  // halves of tiles, and of panels that are not full, in fp64
+    return needed + bytes_a_pair * n * n <= little_memory ? little_memory : 0.5 * static_cast<double>(available_memory_bytes());
+  };
+  return static_cast<std::size_t>(std::max(0.0, budget() - needed));
 }
 
 std::string memory_complaint(std::size_t rows, std::size_t dimension, const Options& options) {
-  const double needed = fit_memory_bytes(rows, dimension, options);
+  const double needed = options.comm != nullptr ? rank0_memory_bytes(rows, dimension, options, ranks_of(options))
+                                                : fit_memory_bytes(rows, dimension, options);
   const auto size = [](double bytes) {
     return bytes < 1e9 ? fmt::format("{:.0f} MB", std::ceil(bytes / 1e6)) : fmt::format("{:.1f} GB", bytes / 1e9);
   };
   const std::string needs = fmt::format("a fit of {} needs about {} of memory", counted_shape(rows, dimension), size(needed));
   if (const std::size_t budget = options.memory_bytes.value_or(0); budget > 0 && needed > static_cast<double>(budget))
     return fmt::format("{}, more than `memory_bytes = {}` allows", needs, budget);
+  if (options.memory_bytes.value_or(0) > 0 || needed <= little_memory) return {};
   const auto free = static_cast<double>(available_memory_bytes());
-  if (options.memory_bytes.value_or(0) == 0 && free > 0 && needed > free)
-    return fmt::format("{}, and {} are free", needs, size(free));
-  return {};
+  return free > 0 && needed > free ? fmt::format("{}, and {} are free", needs, size(free)) : "";
 }
 
 void require_memory(std::size_t rows, std::size_t dimension, const Options& options) {
@@ -113,8 +121,8 @@ void require_memory(std::size_t rows, std::size_t dimension, const Options& opti
 
 std::size_t carried_beyond(std::size_t modes, std::size_t least) { return (modes + 1 + least + 7) / 8 * 8 - modes - 1; }
 
-std::size_t most_solver_passes(const Options& options) {
-  return options.max_passes > 0 ? options.max_passes : 50 + 4 * options.modes;
+std::size_t most_solver_passes(const Options& options, std::size_t block) {
+  return options.max_passes > 0 ? options.max_passes : (50 + 4 * options.modes) * 8 / std::clamp<std::size_t>(block, 1, 8);
 }
 
 std::vector<Rung> fit_rungs(std::size_t rows, const Options& options) {
@@ -157,7 +165,7 @@ FitForecast::FitForecast(std::size_t rows, std::size_t dimension, const Options&
   const auto ladder = fit_rungs(rows, options);
   const bool follows_minimum = options.select == Select::robust || options.select == Select::minimum;
 
-  const std::size_t solver_passes = most_solver_passes(options);
+  const std::size_t solver_passes = most_solver_passes(options, plan_of(rows, options, costs.kept_as_a_rule(rows)).block);
   const auto most = static_cast<double>(solver_passes);
   most_passes_ = solver_passes + 2;  // with mass and degree
 
@@ -194,7 +202,7 @@ FitForecast::FitForecast(std::size_t rows, std::size_t dimension, const Options&
     sweep(rung.probe, narrow, std::min(most, modes > 24 ? 2.0 : 1.0));
     const bool settles = follows_minimum && !cold && !last;  // in one of its probes
     if (!settles) begin(rung.solve, options.beta.has_value());
-    if (options.beta) sweep(rung.solve, block, std::min(most, 4 * digits));
+    if (options.beta) sweep(rung.solve, block, std::min(most, (block < 8 ? 8 : 4) * digits));
     else if (last) sweep(rung.solve, narrow, std::min(most, 2 * (digits - 1) * (1 + static_cast<double>(modes) / 40)));
     else sweep(rung.solve, narrow, std::min(most, 2.0));
 
@@ -263,6 +271,7 @@ FitForecast forecast_from(Backend& backend, PointSource& sample, std::size_t row
   if (share > 0 && share < 1)  // all of it kept: there is nothing else to know
     costs.made = measure_pass_cost(*backend_of_a_rank(options, 0), sample, precision, beta);
   costs.sharing.ranks = ranks_of(options);
+  costs.sharing.least_rows = options.rows_a_rank;
   costs.sharing.bytes_a_row = 8 * static_cast<double>(dimension);
   costs.sharing.bytes_a_column = 2 * (traits(precision).wide_panels ? 8 : 4);
   costs.sharing.bytes_per_second = options.link_bytes_per_second;

@@ -26,8 +26,8 @@ std::vector<Rung> fit_rungs(std::size_t rows, const Options& options);
 // columns wide.
 std::size_t carried_beyond(std::size_t modes, std::size_t least = 16);
 
-// Passes after which a solve or probe gives up.
-std::size_t most_solver_passes(const Options& options);
+// Passes after which a solve or probe gives up; with a block below 8 as many more as make the same number of columns.
+std::size_t most_solver_passes(const Options& options, std::size_t block);
 
 // Seconds an unordered pair of points, by the width of the pass.
 struct PassCost {
@@ -37,7 +37,7 @@ struct PassCost {
 // Ranks that share a pass: each sends its rows to half of the others (as points, weights and, back home, sums), and of the rest of the work each has
 // its share. Nothing is reckoned with that overlaps.
 struct Sharing {
-  std::size_t ranks = 1, least_rows = BackendRequest().rows_a_rank;
+  std::size_t ranks = 1, least_rows = 1;
   double bytes_a_row = 0, bytes_a_column = 0, bytes_per_second = 1;
   double seconds(double alone, double rows, double columns) const {
     const double sharing = std::clamp(std::floor(rows / static_cast<double>(least_rows)), 1.0, static_cast<double>(ranks));

@@ -119,7 +119,8 @@ struct KernelOperator::Loaded {
     Table result(to.rows(), w.dimension(), traits(precision).wide_panels);
     const std::lock_guard lock(busy);
     ProgressWatch watch(observer);
-    auto in = backend->panel(from.layout(), w.dimension(), precision), out = backend->panel(to.layout(), w.dimension(), precision);
+    auto in = backend->panel(from.layout(), w.dimension(), precision),
+         out = backend->panel(to.layout(), w.dimension(), precision);
     std::vector<double> host(w.rows() * w.dimension());
     w.read(0, w.rows(), host.data());
     backend->upload(host.data(), *in);

@@ -99,14 +99,15 @@ std::shared_ptr<Solution> RungSolver::run(double beta, Purpose purpose) {
 SolverOptions RungSolver::solver_options(Purpose purpose) const {
   const Options& options = context_.options;
   const bool wide = traits(precision()).wide_panels;
-  const SolverPlan plan = plan_solver(options.modes, size(), wide ? 8 : 4, options.block, options.basis,
-                                      context_.backend.keeps_as_a_rule(size(), points_->dimension(), precision()));
+  const SolverPlan plan =
+      plan_solver(options.modes, size(), wide ? 8 : 4, options.block, options.basis,
+                  context_.backend.keeps_as_a_rule(size(), points_->dimension(), precision()), options.beta && !state_.modes.psi);
   SolverOptions solver;
   solver.modes = options.modes;
-  solver.carry = carried_beyond(options.modes);
+  solver.carry = options.beta && !options.drop_localised ? 0 : carried_beyond(options.modes);  // no other solve follows
   solver.block = plan.block;
   solver.basis = plan.basis;
-  solver.most_passes = most_solver_passes(options);
+  solver.most_passes = most_solver_passes(options, plan.block);
   solver.tolerance = purpose == Purpose::settle ? carried_tolerance : options.tolerance;
   solver.floor = (wide ? 1e-15 : 3e-7);  // of fp64 and fp32 sums; the kernel of tf32 and bf16 is less precise but always the same
   solver.values_only = purpose == Purpose::probe;

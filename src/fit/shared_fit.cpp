@@ -22,16 +22,19 @@ struct Ending {
 void archive(Archive& archive, Ending& e) { archive(e.failed, e.kind, e.what, e.hint); }
 
 void announce(Comm& comm, Ending ending) {
-  dismiss_ranks(comm);
+  dismiss(comm);
   const auto message = std::make_shared<const std::vector<char>>(archived([&](Archive& writer) { archive(writer, ending); }));
   for (int rank = 1; rank < comm.size(); ++rank) comm.send(rank, message);
 }
 
 }  // namespace
 
+void serve(Comm& comm) { serve_ranks(comm); }
+void dismiss(Comm& comm) { dismiss_ranks(comm); }
+
 std::optional<Model> fit(PointSource& points, const Options& options, Comm& comm) {
   if (comm.rank() != 0) {
-    serve_ranks(comm);
+    serve(comm);
     const Comm::Message message = comm.receive(0);
     ArchiveReader reader(message->data(), message->size());
     Ending ending;

@@ -44,6 +44,16 @@ class Basis {
   Columns vectors() { return {*v_, 0, size_}; }
   Columns images() { return {*image_, 0, size_}; }
 
+  // A block of its own for a few fresh directions: what is done to them many times stays in cache, as windows of the basis, with its long rows,
+  // would not.
+  Columns beside(std::size_t count) {
+    if (!beside_ || beside_->columns() != count) {
+      beside_ = space_.panel(v_->rows(), count);
+      beside_image_ = space_.panel(v_->rows(), count);
+    }
+    return *beside_;
+  }
+
   // A window for fresh directions, behind the basis.
   Columns next(std::size_t count) { return {*v_, size_, std::min(count, room())}; }
 
@@ -53,13 +63,16 @@ class Basis {
   // The fresh directions join: orthonormalised, applied, projected. The last `witnesses` of them stay a chain of their own. Lost
   // directions are replaced by random ones (never by noise) until there are `at_least`. Their images may be off by `permitted`.
   // Returns how many joined; where none did no pass was made: whatever is left of the space is out of this arithmetic's sight.
-  // `chain`: they are the images of the directions that joined last, which A couples to these and to those before them alone.
+  // `chain`: they are the images of the directions that joined last, which A couples to these and to those before them alone. They are in a
+  // window of next(), or beside().
   std::size_t grow(Columns fresh, std::size_t witnesses, std::size_t at_least, std::uint64_t seed, double permitted = 0,
                    bool chain = false) {
     std::vector<Columns> against = {vectors()};
     if (locked_ != nullptr) against.insert(against.begin(), Columns(*locked_));
     const std::size_t most = std::min(fresh.count, left());
     std::size_t rank = 0;
+    const std::size_t near = std::min(size_, 2 * std::max(joined_, fresh.count));
+    bool lost = false;
     a_.restrict(fresh);
     const auto join = [&](Columns some, std::size_t near) {
       if (some.count == 0 || rank == most) return std::size_t{0};
@@ -74,21 +87,34 @@ class Basis {
       rank += joined;
       return joined;
     };
-    join(fresh.part(0, fresh.count - witnesses), chain ? std::min(size_, 2 * std::max(joined_, fresh.count)) : size_);
+    join(fresh.part(0, fresh.count - witnesses), chain ? near : size_);
     witnesses_ = join(fresh.part(fresh.count - witnesses, witnesses), size_);
     for (int attempt = 0; rank < std::min(at_least, most) && attempt < 3; ++attempt) {
       const Columns refill = fresh.part(rank, std::min(at_least, most) - rank);
       space_.randomize(refill, seed, stream_);
       a_.restrict(refill);
       stream_ += refill.count;
+      lost = true;
       if (join(refill, size_) > 0) witnesses_ = 0;
     }
     if (rank == 0) return 0;
-    const Columns in = fresh.part(0, rank), out(*image_, size_, rank);
+    const bool apart = fresh.panel != v_.get();
+    const Columns in = fresh.part(0, rank), image(*image_, size_, rank), out = apart ? Columns(*beside_image_, 0, rank) : image;
     const double error = a_.apply_low_precision(in, out, permitted);
+    if (apart) {
+      copy(in, {*v_, size_, rank});
+      copy(out, image);
+    }
     const std::size_t before = size_;
+    // A chain is one as long as every block is all that the image of the one before it added: that image then lies in the basis, and couples to
+    // nothing that joins later.
+    chain_ = before == 0 ? witnesses == 0 : chain_ && chain && !lost && rank == fresh.count;
     // the coupling to the basis from the basis's own images: what the new ones are off by then meets their share in a Ritz vector only
-    const Eigen::MatrixXd coupling = space_.gram(images(), in), corner = space_.gram(in, out);
+    const std::size_t coupled = chain_ ? near : before;
+    Eigen::MatrixXd coupling = Eigen::MatrixXd::Zero(index(before), index(rank));
+    if (before > 0) coupling.bottomRows(index(coupled)) = space_.gram(images().part(before - coupled, coupled), in);
+    const Eigen::MatrixXd corner = space_.gram(in, out);
+    chain_ = chain_ && error == 0;
     size_ += rank;
     h_.conservativeResize(index(size_), index(size_));
     h_.topRightCorner(index(before), index(rank)) = coupling;
@@ -120,6 +146,25 @@ class Basis {
   // Images of the directions that joined last: kept off the basis they are the next block of a Krylov space.
   Columns latest_images() { return images().part(size_ - joined_, joined_); }
 
+  // Whether the basis is a Krylov space, from its first block on, with images that are exact. Then of all images only those of the last block
+  // leave it, and the projected problem knows by itself how large residuals are: r^2 = y^T (F^T F - C^T C) y, where F is the last block's image, C
+  // its coupling to the basis and y what a pair has of the block. An estimate: roundings of F are not in it.
+  bool is_chain() const { return chain_; }
+  std::vector<double> estimated_residuals(std::size_t pairs) {
+    const auto last = index(joined_);
+    const Columns image = latest_images();
+    const Eigen::MatrixXd coupling = h_.rightCols(last);
+    const Eigen::MatrixXd outside = space_.gram(image, image) - coupling.transpose() * coupling;
+    const Eigen::MatrixXd& coordinates = pairs_.vectors(index(pairs));
+    std::vector<double> residuals(pairs);
+    for (std::size_t j = 0; j < pairs; ++j) {
+      const Eigen::VectorXd share = coordinates.col(index(j)).tail(last);
+      const double square = share.dot(outside * share);
+      residuals[j] = square > 0 || !std::isfinite(square) ? std::sqrt(square) : 0;
+    }
+    return residuals;
+  }
+
   // Vectors whose images are known become the basis: both are kept off the locked ones (which A leaves invariant, so the image of a
   // projection is the projection of the image) and both take every step of the orthonormalisation.
   void adopt(Columns start, Columns image) {
@@ -146,6 +191,7 @@ class Basis {
       both(whitening(space_.gram(v, v), least));
     }
     if (v.count == 0) return;
+    chain_ = false;
     size_ = v.count;
     h_ = symmetric(space_.gram(v, av));
     finite_ = h_.allFinite();
@@ -165,7 +211,7 @@ class Basis {
   // matrix, or are made anew before a vector is read.
   void archive(Archive& archive) {
     Eigen::VectorXd values = pairs_.values();
-    archive(size_, kept_, joined_, witnesses_, passes_, columns_, finite_, latest_, stream_, h_, corner_, error_, values);
+    archive(size_, kept_, joined_, witnesses_, passes_, columns_, finite_, chain_, latest_, stream_, h_, corner_, error_, values);
     if (!archive.reading()) return;
     if (size_ > most() || h_.rows() != index(size_) || h_.cols() != index(size_) || error_.size() != index(size_))
       throw Error(Failure::input, "its basis is not one of this solve");
@@ -210,6 +256,7 @@ class Basis {
     size_ = count;
     h_ = values().head(index(count)).asDiagonal().toDenseMatrix();
     kept_ = count;
+    chain_ = false;
     joined_ = witnesses_ = 0;
     pairs_ = LeadingPairs::of_diagonal(values().head(index(count)));
   }
@@ -234,6 +281,9 @@ class Basis {
   }
 
  private:
+  void copy(Columns from, Columns to) {
+    space_.combine(from, Eigen::MatrixXd::Identity(index(from.count), index(from.count)), to);
+  }
   static Eigen::MatrixXd symmetric(const Eigen::MatrixXd& a) {
     return 0.5 * (a + a.transpose());
   }  // rounding made it not quite so
@@ -241,9 +291,9 @@ class Basis {
   Space& space_;
   Operator& a_;
   Panel* locked_;
-  std::unique_ptr<Panel> v_, image_;
+  std::unique_ptr<Panel> v_, image_, beside_, beside_image_;
   std::size_t size_ = 0, kept_ = 0, joined_ = 0, witnesses_ = 0, passes_ = 0, columns_ = 0;
-  bool finite_ = true;
+  bool finite_ = true, chain_ = false;
   double latest_ = std::numeric_limits<double>::infinity();
   std::uint64_t stream_ = std::uint64_t{1} << 32;  // of random refills
   // Assigned as whole new matrices: Eigen gives back what a matrix held before it asks for what an expression needs, and where there

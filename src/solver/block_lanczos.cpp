@@ -49,6 +49,7 @@ class Iteration {
     space_.randomize(fresh.part(given, fresh.count - given), options_.seed, 0);
     basis_.grow(fresh, warm_ ? fresh.count - given : 0, std::min(fresh.count, options_.block), options_.seed);
     if (warm_ && fresh.count > given) ++heard_;
+    due_ = passes_until_wanted();
     grown_ = true;
   }
 
@@ -112,6 +113,7 @@ class Iteration {
       if (basis_.passes() < options_.most_passes && in_doubt()) continue;
       if (at_floor() || basis_.left() == 0) return targets.empty() ? SolverOutcome::converged : SolverOutcome::floor;
       if (basis_.passes() >= options_.most_passes) return SolverOutcome::exhausted;
+      if (basis_.is_chain() && follow_chain()) continue;
       if (!step(targets)) return targets.empty() ? SolverOutcome::converged : SolverOutcome::floor;
     }
   }
@@ -160,40 +162,64 @@ class Iteration {
   // pass late: the first pass has to be exact, and an operator that wants to check something of its own has room for it there.
   std::size_t witnesses() { return seen_enough() || basis_.passes() <= late_ ? 0 : riding_; }
   bool seen_enough() {
-    const std::size_t most = riding_ == options_.block ? 8 : 3;  // more where there is reason to believe that something is hidden
+    const std::size_t most = riding_ == called() ? 8 : 3;  // more where there is reason to believe that something is hidden
     return riding_ == 0 || heard_ >= witness_passes(basis_.values(), modes_, static_cast<double>(basis_.vectors().rows()), most);
   }
 
   // From a random start the residuals of Ritz pairs span what the image of the last block adds to the basis: Krylov's next block, which can be
   // had without them. So pairs are made and measured only when that is due. False where no pass was made.
   bool follow_chain() {
-    if (!basis_.finite() || warm_ || riding_ > 0 || options_.values_only ||
-        basis_.passes() >= std::min(due_, options_.most_passes))
-      return false;
+    if (!basis_.finite() || warm_ || riding_ > 0 || options_.values_only || basis_.passes() >= options_.most_passes) return false;
+    if (basis_.passes() >= due_ && !estimated_far()) return false;
     const Columns chain = basis_.latest_images();
     if (chain.count == 0 || chain.count > std::min(options_.block, basis_.left())) return false;
     if (basis_.room() < chain.count + options_.block + options_.witnesses) return false;
-    const Columns fresh = basis_.next(chain.count);
+    const Columns fresh = basis_.beside(chain.count);
     const auto n = index(chain.count);
     space_.combine(chain, Eigen::MatrixXd::Identity(n, n), fresh);
     behind_ = true;
     return basis_.grow(fresh, 0, std::min<std::size_t>(4, fresh.count), options_.seed, permitted(), true) > 0;
   }
 
-  // How many passes until pairs are measured again. With T passes left, each of cost P, and R for the pairs of a basis of n, one in s is best
-  // for s = sqrt(2 T R / P): an overshoot of s/2 passes against T/s measurements. R / P is taken as some n^3 / N^2, as for a dense operator; and
-  // nothing is due before there are as many vectors as are wanted, or long after the residuals, falling as they do, will be small enough.
+  // Whether by the projected problem's own estimates there is a way to go: then nothing is measured yet.
+  bool estimated_far() {
+    if (!basis_.is_chain() || basis_.size() < modes_) return false;
+    if (behind_) rayleigh_ritz();
+    if (!basis_.finite() || basis_.size() <= options_.ceiling_index ||
+        basis_.values()(index(options_.ceiling_index)) > options_.ceiling)
+      return false;
+    residuals_ = basis_.estimated_residuals(modes_);
+    double worst = 0;
+    std::size_t converged = 0;
+    for (const double residual : residuals_) {
+      worst = worse(worst, residual);
+      if (residual <= options_.tolerance) ++converged;
+    }
+    if (!(worst > options_.tolerance)) return false;
+    due_ = basis_.passes() + passes_until_due(worst);
+    if (options_.progress) options_.progress({basis_.passes(), converged, worst});
+    return true;
+  }
+
+  // How many passes until pairs are made and looked at again. With T passes left, each of cost P, and R for the pairs of a basis of n, one in s is
+  // best for s = sqrt(2 T R / P): an overshoot of s/2 passes against T/s looks. R / P is taken as some n^3 / N^2, as for a dense operator, or n^2 / N^2
+  // for a chain, whose projected problem is a band; and nothing is due before there are as many vectors as are wanted, or long after the
+  // residuals, falling as they do, will be small enough.
   std::size_t passes_until_due(double worst) {
-    constexpr double most = 8;
+    const double most = basis_.is_chain() ? 32 : 8;
     const auto n = static_cast<double>(basis_.size() + options_.block), rows = static_cast<double>(basis_.vectors().rows());
-    double apart = std::clamp(std::floor(10 * n * std::sqrt(n) / rows), 1.0, most);
+    const double left = basis_.is_chain() ? 4 * static_cast<double>(basis_.passes()) : n;
+    double apart = std::clamp(std::floor(10 * n * std::sqrt(left) / rows), 1.0, most);
     if (measured_.worst > worst && worst > options_.tolerance && basis_.passes() > measured_.passes) {
       const double rate = std::log(measured_.worst / worst) / static_cast<double>(basis_.passes() - measured_.passes);
       apart = std::min(apart, std::max(1.0, std::ceil(std::log(worst / options_.tolerance) / rate)));
     }
     measured_ = {basis_.passes(), worst};
+    return std::max(static_cast<std::size_t>(apart), passes_until_wanted());
+  }
+  std::size_t passes_until_wanted() const {
     const std::size_t wanted = modes_ + options_.block, missing = wanted - std::min(wanted, basis_.size());
-    return std::max(static_cast<std::size_t>(apart), (missing + options_.block - 1) / options_.block);
+    return (missing + options_.block - 1) / options_.block;
   }
 
   // From a random start every pass is a whole block; a good warm start needs only what has not converged. With the witnesses that is
@@ -334,7 +360,7 @@ class Iteration {
   bool crowded() {
     if (basis_.size() < modes_ || modes_ < options_.block) return false;
     const Eigen::VectorXd wanted = basis_.values().head(index(modes_));
-    if (first_.size() == wanted.size() && riding_ == options_.block && (first_ - wanted).cwiseAbs().maxCoeff() <= same_value())
+    if (first_.size() == wanted.size() && riding_ == called() && (first_ - wanted).cwiseAbs().maxCoeff() <= same_value())
       return false;
     const double together =
         std::max(same_value() * std::max(1.0, std::abs(wanted(0))), 1e-3 * (wanted(0) - wanted(index(modes_ - 1))));
@@ -344,10 +370,11 @@ class Iteration {
   double same_value() const { return std::max(options_.tolerance, traits(space_.precision()).wide_panels ? 1e-10 : 4e-6); }
 
   // There may be more: a block of fresh witnesses looks, again and again until they find nothing.
+  std::size_t called() const { return std::max<std::size_t>(options_.block, 4); }
   void call_witnesses(double worst) {
     first_ = Eigen::VectorXd(basis_.values().head(index(modes_)));
     first_worst_ = worst;
-    riding_ = options_.block;
+    riding_ = called();
     heard_ = 0;
     late_ = 0;
     basis_.end_chain();
@@ -369,7 +396,7 @@ class Iteration {
       return joined(basis_.grow(fresh, 0, width, options_.seed));
     }
     if (targets.size() > width) targets.resize(width);
-    const std::size_t filled = riding_ < options_.block ? width : 0;  // a block of witnesses fills a pass by itself
+    const std::size_t filled = riding_ < called() ? width : 0;  // a block of witnesses fills a pass by itself
     for (std::size_t j = modes_; targets.size() < filled && j < basis_.size(); ++j) targets.push_back(j);
     // witnesses go on from their images; after an adopted start they begin here
     const Columns chain = basis_.witness_images();

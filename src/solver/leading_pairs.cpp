@@ -14,6 +14,7 @@ namespace {
 
 constexpr double unit = std::numeric_limits<double>::epsilon();
 constexpr Eigen::Index too_small = 16;  // for anything but the full decomposition
+constexpr Eigen::Index narrow = 8;      // a band of an eighth of the matrix: wider ones cost as much as reflections do
 constexpr int most_iterations = 6;
 
 // (T - shift I) x = b for a symmetric tridiagonal T: elimination with row exchanges, which fill a second superdiagonal. A pivot that is zero, as
@@ -133,8 +134,16 @@ LeadingPairs::LeadingPairs(const Eigen::MatrixXd& a) : a_(a) {
   if (a.size() > 0 && !a.isZero(0)) scale_ = a.cwiseAbs().maxCoeff();
   a_ /= scale_;
   if (a.rows() >= too_small) {
-    reduced_.emplace(a_);
-    values_ = Eigen::VectorXd(scale_ * tridiagonal_values(reduced_->diagonal(), reduced_->subDiagonal()));
+    if (const Eigen::Index band = bandwidth(a_); narrow * band <= a.rows()) {
+      band_reduced_.emplace(a_, band);
+      diagonal_ = Eigen::VectorXd(band_reduced_->diagonal());
+      beside_ = Eigen::VectorXd(band_reduced_->beside());
+    } else {
+      reduced_.emplace(a_);
+      diagonal_ = Eigen::VectorXd(reduced_->diagonal());
+      beside_ = Eigen::VectorXd(reduced_->subDiagonal());
+    }
+    values_ = Eigen::VectorXd(scale_ * tridiagonal_values(diagonal_, beside_));
     found_ = values_.size() > 0;
   }
   if (!found_) decompose();
@@ -150,6 +159,7 @@ LeadingPairs LeadingPairs::of_diagonal(const Eigen::VectorXd& descending) {
 
 void LeadingPairs::decompose() {
   reduced_.reset();
+  band_reduced_.reset();
   const Eigenpairs all = eigenpairs(a_);
   found_ = all.found;
   if (!found_) return;
@@ -169,7 +179,7 @@ const Eigen::MatrixXd& LeadingPairs::vectors(Eigen::Index count) {
 // are orthonormal as well. A solution as long as the inverse of T's rounding has no residual but that.
 bool LeadingPairs::iterate(Eigen::Index count) {
   const Eigen::Index n = a_.rows(), before = vectors_.cols();
-  const Eigen::VectorXd diagonal = reduced_->diagonal(), beside = reduced_->subDiagonal();
+  const Eigen::VectorXd &diagonal = diagonal_, &beside = beside_;
   double size = std::abs(diagonal(n - 1)) + std::abs(beside(n - 2));
   for (Eigen::Index i = 0; i + 1 < n; ++i)
     size = std::max(size, std::abs(diagonal(i)) + std::abs(beside(i)) + (i > 0 ? std::abs(beside(i - 1)) : 0));
@@ -202,7 +212,8 @@ bool LeadingPairs::iterate(Eigen::Index count) {
     if (!verified) return false;
     tridiagonal_vectors_.col(j) = x;
   }
-  const Eigen::MatrixXd added = reduced_->matrixQ() * tridiagonal_vectors_.rightCols(count - before);
+  const auto fresh = tridiagonal_vectors_.rightCols(count - before);
+  const Eigen::MatrixXd added = band_reduced_ ? band_reduced_->times(fresh) : Eigen::MatrixXd(reduced_->matrixQ() * fresh);
   vectors_.conservativeResize(n, count);
   vectors_.rightCols(count - before) = added;
   return true;

@@ -1,4 +1,5 @@
-// The largest eigenvalues of a small symmetric matrix with their vectors, where more are not wanted: a reduction to tridiagonal form, all
+// The largest eigenvalues of a small symmetric matrix with their vectors, where more are not wanted: a reduction to tridiagonal form (by rotations
+// where entries lie in a narrow band, as those of a Krylov chain do), all
 // eigenvalues of that, and vectors one by one, by inverse iteration, as many as are asked for. A full decomposition costs five times as much,
 // nearly all of it for vectors that nobody reads.
 //
@@ -10,6 +11,8 @@
 #include <optional>
 
 #include <Eigen/Eigenvalues>
+
+#include "solver/band_reduction.hpp"
 
 namespace fd {
 
@@ -32,7 +35,9 @@ class LeadingPairs {
 
   Eigen::MatrixXd a_, tridiagonal_vectors_, vectors_;  // a_: divided by its largest entry, so that nothing underflows
   double scale_ = 1;
-  std::optional<Eigen::Tridiagonalization<Eigen::MatrixXd>> reduced_;
+  std::optional<Eigen::Tridiagonalization<Eigen::MatrixXd>> reduced_;  // one of the two
+  std::optional<BandReduction> band_reduced_;
+  Eigen::VectorXd diagonal_, beside_;  // of the tridiagonal matrix
   Eigen::VectorXd values_;
   bool found_ = false;
 };

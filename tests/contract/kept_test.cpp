@@ -75,7 +75,8 @@ TEST_P(Kept, TilesKeepThePromiseAtEveryBandwidth) {
   ViewSource source(PointsView(data.x.data(), data.rows, data.dimension));
   const auto points = tested->load(source, GetParam().precision), exact = oracle->load(source, Precision::fp64);
   for (const double beta : {0.0101, 0.0105, 0.012, 0.0157, 0.02, 0.026, 0.05, 0.3}) {
-    auto sums = tested->panel(points->layout(), 2, GetParam().precision), expected = oracle->panel(exact->layout(), 2, Precision::fp64);
+    auto sums = tested->panel(points->layout(), 2, GetParam().precision),
+         expected = oracle->panel(exact->layout(), 2, Precision::fp64);
     tested->mass(beta, *points, *sums, nullptr);
     oracle->mass(beta, *exact, *expected, nullptr);
     std::vector<double> host(2 * data.rows), right(2 * data.rows);

@@ -36,7 +36,8 @@ class TallBlock : public testing::TestWithParam<Case> {
 
 TEST_P(TallBlock, Gram) {
   for (const std::size_t rows : {1, 48, 129, 5000})
-    for (const auto& [na, nb] : {std::pair<std::size_t, std::size_t>{1, 1}, {3, 5}, {49, 17}, {100, 64}}) {
+    for (const auto& [na, nb] :
+         {std::pair<std::size_t, std::size_t>{1, 1}, {3, 5}, {2, 2}, {1, 9}, {97, 1}, {130, 2}, {2, 75}, {49, 17}, {100, 64}}) {
       Eigen::MatrixXd g[2];
       for (int which = 0; which < 2; ++which) {
         Backend& backend = which == 0 ? *tested : *oracle;
@@ -50,7 +51,8 @@ TEST_P(TallBlock, Gram) {
 
 TEST_P(TallBlock, CombineReplacesAndAccumulates) {
   for (const std::size_t rows : {1, 47, 4001})
-    for (const auto& [na, ny] : {std::pair<std::size_t, std::size_t>{1, 1}, {5, 3}, {70, 33}})
+    for (const auto& [na, ny] :
+         {std::pair<std::size_t, std::size_t>{1, 1}, {5, 3}, {2, 2}, {8, 1}, {9, 2}, {64, 1}, {77, 2}, {70, 33}})
       for (const bool accumulate : {false, true}) {
         const Eigen::MatrixXd s = Eigen::MatrixXd::Random(static_cast<Eigen::Index>(na), static_cast<Eigen::Index>(ny));
         std::vector<double> y[2];
@@ -67,15 +69,42 @@ TEST_P(TallBlock, CombineReplacesAndAccumulates) {
 }
 
 TEST_P(TallBlock, CombineInPlace) {
-  const std::size_t rows = 333, na = 21, ny = 8;
-  const Eigen::MatrixXd s = Eigen::MatrixXd::Random(na, ny);
-  auto a = filled(*tested, rows, na, 5), apart = filled(*tested, rows, na, 5), out = tested->panel(plain_layout(rows), ny, precision);
-  tested->combine(*apart, s, *out, false);
-  tested->combine(*a, s, {*a, 0, ny}, false);
-  std::vector<double> want(rows * ny), got(rows * ny);
-  tested->download(*out, want.data());
-  tested->download({*a, 0, ny}, got.data());
-  EXPECT_EQ(want, got);
+  for (const auto& [na, ny] : {std::pair<std::size_t, std::size_t>{21, 8}, {21, 2}, {7, 1}, {2, 2}}) {
+    const std::size_t rows = 333;
+    const Eigen::MatrixXd s = Eigen::MatrixXd::Random(static_cast<Eigen::Index>(na), static_cast<Eigen::Index>(ny));
+    auto a = filled(*tested, rows, na, 5), apart = filled(*tested, rows, na, 5),
+         out = tested->panel(plain_layout(rows), ny, precision);
+    tested->combine(*apart, s, *out, false);
+    tested->combine(*a, s, {*a, 0, ny}, false);
+    std::vector<double> want(rows * ny), got(rows * ny);
+    tested->download(*out, want.data());
+    tested->download({*a, 0, ny}, got.data());
+    EXPECT_EQ(want, got);
+  }
+}
+
+// What lies behind a window of columns does not reach what is made of it, NaN and infinity included.
+TEST_P(TallBlock, OtherColumnsOfThePanelDoNotMatter) {
+  const std::size_t rows = 61, all = 40;
+  for (const std::size_t used : {1, 2, 9, 17, 33})
+    for (const std::size_t ny : {1, 2, 3}) {
+      const Eigen::MatrixXd s = Eigen::MatrixXd::Random(static_cast<Eigen::Index>(used), static_cast<Eigen::Index>(ny));
+      std::vector<double> host = values(rows * all, 8), clean = host, y[2];
+      for (std::size_t i = 0; i < host.size(); ++i)
+        if (i % all >= used) host[i] = i % 2 == 0 ? std::nan("") : std::numeric_limits<double>::infinity();
+      Eigen::MatrixXd g[2];
+      for (int which = 0; which < 2; ++which) {
+        auto a = tested->panel(plain_layout(rows), all, precision), b = filled(*tested, rows, ny, 9),
+             out = tested->panel(plain_layout(rows), ny, precision);
+        tested->upload((which == 0 ? host : clean).data(), *a);
+        g[which] = tested->gram({*a, 0, used}, *b);
+        tested->combine({*a, 0, used}, s, *out, false);
+        y[which].resize(rows * ny);
+        tested->download(*out, y[which].data());
+      }
+      EXPECT_EQ(g[0], g[1]) << used << " " << ny;
+      EXPECT_EQ(y[0], y[1]) << used << " " << ny;
+    }
 }
 
 TEST_P(TallBlock, RowsScaledRandomAndOrdered) {

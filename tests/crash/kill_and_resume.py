@@ -4,10 +4,13 @@ SIGTERM or SIGUSR1), repeats the command, as often as it takes, and compares eve
 
     tests/crash/kill_and_resume.py build/flashdiffusion                 # 60 kills
     tests/crash/kill_and_resume.py build/flashdiffusion --kills 6       # as the tests do
+    tests/crash/kill_and_resume.py build/flashdiffusion --ranks 3       # ranks as threads
+    tests/crash/kill_and_resume.py build/flashdiffusion --mpi 2         # as processes of mpirun, all of which are killed
 
 Exit status: 0 the same bits every time, 1 not.
 """
 import argparse
+import os
 import pathlib
 import random
 import signal
@@ -64,15 +67,34 @@ def differences(one, other):
     return names
 
 
+def with_descendants(pid):
+    """The process and all that it started, as far as they are there."""
+    found = [pid]
+    for task in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
+        try:
+            for child in task.read_text().split():
+                found += with_descendants(int(child))
+        except OSError:
+            pass
+    return found
+
+
 def run(command, kill_after=None, how=signal.SIGKILL):
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    killed = False
     if kill_after is not None:
         try:
             process.wait(kill_after)
         except subprocess.TimeoutExpired:
-            process.send_signal(how)
+            # a launcher passes on what can be caught
+            for pid in with_descendants(process.pid) if how == signal.SIGKILL else [process.pid]:
+                try:
+                    os.kill(pid, how)
+                except ProcessLookupError:
+                    pass
+            killed = True
     said = process.communicate()[1]
-    return process.returncode, said
+    return process.returncode, said, killed
 
 
 def main():
@@ -80,7 +102,11 @@ def main():
     parser.add_argument("program")
     parser.add_argument("--kills", type=int, default=60)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--ranks", type=int, default=1)
+    parser.add_argument("--mpi", type=int, default=0)
     wishes = parser.parse_args()
+    launcher = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", str(wishes.mpi)] if wishes.mpi else []
+    program = [*launcher, wishes.program, "fit", "--ranks", str(wishes.ranks), "--rows-a-rank", "200"]
     draw = random.Random(wishes.seed)
     done = failures = resumed = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -90,22 +116,23 @@ def main():
             points, model = folder / f"{number}.npy", folder / f"{number}.h5"
             np.save(points, make(rows).astype(np.float32))
             started = time.monotonic()
-            status, said = run([wishes.program, "fit", points, "-o", model, "--quiet", "--no-checkpoint", *options])
+            status, said, _ = run([*program, points, "-o", model, "--quiet", "--no-checkpoint", *options])
             if status not in (0, 1):
                 sys.exit(f"{name}: status {status}: {said}")
             cases.append((name, points, options, numbers(model), time.monotonic() - started))
         while done < wishes.kills:
             name, points, options, alone, seconds = draw.choice(cases)
             model, state = folder / "killed.h5", folder / "state"
-            command = [wishes.program, "fit", points, "-o", model, "--quiet", "--checkpoint", state, *options]
+            command = [*program, points, "-o", model, "--quiet", "--checkpoint", state, *options]
             trail = []
             while True:
                 every = draw.choice(["0", "0", "0.05"])
                 threads = str(draw.choice([1, 2, 3]))
                 how = draw.choice([signal.SIGKILL] * 4 + [signal.SIGTERM, signal.SIGUSR1])
                 after = draw.random() * 1.2 * seconds if done < wishes.kills else None
-                status, said = run([*command, "--checkpoint-every", every, "--threads", threads], after, how)
-                if status < 0 or status == 130:  # below zero: also before the program has begun to catch signals
+                status, said, killed = run([*command, "--checkpoint-every", every, "--threads", threads], after, how)
+                # below zero: also before the program has begun to catch signals; a launcher has a status of its own then
+                if status < 0 or status == 130 or (killed and launcher and status not in (0, 1)):
                     done += 1
                     resumed += state.exists()
                     trail.append(f"{how.name} after {after:.3f} s, {'state' if state.exists() else 'no state'}")

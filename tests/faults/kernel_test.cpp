@@ -8,6 +8,7 @@
 #include <flashdiffusion/error.hpp>
 
 #include "faults/injection.hpp"
+#include "faults/passed_on.hpp"
 #include "faults/whole_run.hpp"
 
 namespace fd::faults {
@@ -15,56 +16,26 @@ namespace {
 
 struct Endless {};  // far more products than any of these fits needs
 
-// Passes everything on to another back-end, and spoils what one product gives.
-class Spoiled final : public Backend {
+// Spoils what one product gives.
+class Spoiled final : public PassedOn {
  public:
   Spoiled(std::unique_ptr<Backend> inner, double value, bool everywhere, long at, long& products)
-      : inner_(std::move(inner)), value_(value), everywhere_(everywhere), at_(at), products_(products) {}
+      : PassedOn(std::move(inner)), value_(value), everywhere_(everywhere), at_(at), products_(products) {}
 
-  std::string description() const override { return inner_->description(); }
-  std::string isa() const override { return inner_->isa(); }
-  std::unique_ptr<Points> load(PointSource& centred, Precision precision, const std::optional<Whole>& whole) override {
-    return inner_->load(centred, precision, whole);
-  }
-  std::unique_ptr<Panel> panel(const SharedLayout& layout, std::size_t columns, Precision precision) override {
-    return inner_->panel(layout, columns, precision);
-  }
   void xgemm(double beta, const Points& x, Columns w, Columns y, Watch* watch, std::optional<Precision> enough,
              double negligible) override {
-    inner_->xgemm(beta, x, w, y, watch, enough, negligible);
+    PassedOn::xgemm(beta, x, w, y, watch, enough, negligible);
     spoil(y);
   }
   void xgemm(double beta, const Points& x, const Points& z, Columns w, Columns y, Watch* watch,
              std::optional<Precision> enough) override {
-    inner_->xgemm(beta, x, z, w, y, watch, enough);
+    PassedOn::xgemm(beta, x, z, w, y, watch, enough);
     spoil(y);
-  }
-  double low_precision_error(double beta, const Points& x, Precision enough) const override {
-    return inner_->low_precision_error(beta, x, enough);
   }
   void mass(double beta, const Points& x, Columns y, Watch* watch, double negligible) override {
-    inner_->mass(beta, x, y, watch, negligible);
+    PassedOn::mass(beta, x, y, watch, negligible);
     spoil(y);
   }
-  void xgemm_pair(double beta, const Points& x, const Points& z, Columns w_x, Columns w_z, Columns y_x, Columns y_z, Share share,
-                  Watch* watch, std::optional<Precision> enough, double negligible) override {
-    inner_->xgemm_pair(beta, x, z, w_x, w_z, y_x, y_z, share, watch, enough, negligible);
-    spoil(y_x);
-  }
-  void mass_pair(double beta, const Points& x, const Points& z, Columns y_x, Columns y_z, Share share, Watch* watch,
-                 double negligible) override {
-    inner_->mass_pair(beta, x, z, y_x, y_z, share, watch, negligible);
-    spoil(y_x);
-  }
-  void send_points(const Points& points, Archive& to) override { inner_->send_points(points, to); }
-  std::unique_ptr<Points> visitor(Archive& from) override { return inner_->visitor(from); }
-  Eigen::MatrixXd gram(Columns a, Columns b) override { return inner_->gram(a, b); }
-  void combine(Columns a, const Eigen::MatrixXd& s, Columns y, bool accumulate) override { inner_->combine(a, s, y, accumulate); }
-  void scale_rows(Columns scale, Columns a, Columns y) override { inner_->scale_rows(scale, a, y); }
-  void multiply_add(Columns scale, Columns a, Columns y) override { inner_->multiply_add(scale, a, y); }
-  void randomize(Columns a, std::uint64_t seed, std::uint64_t stream) override { inner_->randomize(a, seed, stream); }
-  void upload(const double* host, Columns a) override { inner_->upload(host, a); }
-  void download(Columns a, double* host) override { inner_->download(a, host); }
 
  private:
   void spoil(Columns y) {
@@ -72,13 +43,12 @@ class Spoiled final : public Backend {
     if (++products_ > most) throw Endless{};
     if (products_ != at_) return;
     std::vector<double> values(y.rows() * y.count);
-    inner_->download(y, values.data());
+    download(y, values.data());
     if (everywhere_) values.assign(values.size(), value_);
     else values[values.size() / 2] = value_;
-    inner_->upload(values.data(), y);
+    upload(values.data(), y);
   }
 
-  std::unique_ptr<Backend> inner_;
   double value_;
   bool everywhere_;
   long at_;

@@ -30,6 +30,7 @@ SEES = {
     "fit": {"base", "kernel", "device", "operator", "solver", "flow", "analysis"},
     "apps": {"base", "fit", "io", "analysis", "report"},
     "python": set(),
+    "mpi": set(),
     "public": set(),
 }
 # What measures or checks the machinery itself may look at it, and the one file that lists the back-ends for the others. How fast the

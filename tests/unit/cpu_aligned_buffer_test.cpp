@@ -43,7 +43,8 @@ TEST(AlignedBuffer, SizesThatDoNotFitAreRefused) {
   };
   EXPECT_EQ(kind([] { AlignedBuffer<double> buffer(SIZE_MAX / 4); }), Failure::memory);
   // 2^33 × (2^31 + 1) is 2^33 modulo 2^64
-  EXPECT_EQ(kind([] { HostPanel<float> panel(plain_layout(std::size_t{1} << 33), (std::size_t{1} << 31) + 1, Precision::fp32); }), Failure::memory);
+  EXPECT_EQ(kind([] { HostPanel<float> panel(plain_layout(std::size_t{1} << 33), (std::size_t{1} << 31) + 1, Precision::fp32); }),
+            Failure::memory);
 }
 
 }  // namespace

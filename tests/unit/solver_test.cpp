@@ -87,6 +87,38 @@ TEST_P(Solver, DoubletsAreComplete) {
       600, 10, [](std::size_t i) { return std::pow(0.95, static_cast<double>(i / 2)); }, 4);
 }
 
+// A chain of two vectors at a time: more copies of an eigenvalue than it can hold are found by the witnesses that two of them call.
+TEST_P(Solver, TwoVectorsFindCopiesBeyondTheBlock) {
+  for (const std::size_t copies : {1, 2, 3, 4, 7, 11})
+    for (const std::size_t first : {0, 3})
+      solve_diagonal(
+          700, 10,
+          [&](std::size_t i) {
+            return i < first            ? 1.0 - 0.01 * static_cast<double>(i)
+                   : i < first + copies ? 0.9
+                                        : 0.85 * std::pow(0.99, static_cast<double>(i - first - copies));
+          },
+          2);
+}
+
+// A chain measures nothing before its own estimates say so, and then it is as it was estimated: no more passes than a measurement each pass
+// would have made, but for those between two looks.
+TEST_P(Solver, AChainOfTwoTakesFewerColumnsThanOfEight) {
+  std::vector<double> values(1500);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::pow(1 + 0.05 * static_cast<double>(i), -0.5);
+  DiagonalOperator a(space, values);
+  std::size_t columns[2];
+  for (const std::size_t block : {2, 8}) {
+    auto o = options(10);
+    o.block = block;
+    o.basis = 1000;
+    const Spectrum spectrum = block_lanczos(space, a, o);
+    expect_largest(spectrum, values, 10);
+    columns[block / 8] = spectrum.columns;
+  }
+  EXPECT_LE(3 * columns[0], 2 * columns[1]) << columns[0] << " and " << columns[1];
+}
+
 TEST_P(Solver, GapOfOneInTenMillion) {
   solve_diagonal(500, 4, [](std::size_t i) { return i == 0 ? 1.0 : i == 1 ? 1.0 - 1e-7 : 0.8 / static_cast<double>(i); });
 }

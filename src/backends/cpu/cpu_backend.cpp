@@ -65,7 +65,8 @@ class Core {
 
   cpu::Coding coding(double beta, const CpuPoints<T>& x, const CpuPoints<T>& z, std::optional<Precision> enough) const {
     const double own = traits(x.precision()).row_error, permitted = enough ? std::max(own, traits(*enough).row_error) : own;
-    const bool kept = keeps_ && one_fit(x, z) && cpu::kept_as_a_rule(x.layout()->rows(), x.dimension(), sizeof(T), one_bandwidth_);
+    const bool kept =
+        keeps_ && one_fit(x, z) && cpu::kept_as_a_rule(x.layout()->rows(), x.dimension(), sizeof(T), one_bandwidth_);
     return cpu::coding_for(kept ? cpu::Numbers::floats : kernels_.few, bounds(beta, x, z), permitted);
   }
 
@@ -122,8 +123,16 @@ class Core {
   void scale_rows(Columns scale, Columns a_columns, Columns y_columns, bool add) {
     const HostColumns<T> s(scale), a(a_columns), y(y_columns);
     each_piece(a.rows, [&](std::size_t first, std::size_t rows, int) {
-      for (std::size_t i = first; i < first + rows; ++i)
-        for (std::size_t c = 0; c < a.count; ++c) y(i, c) = s(i, 0) * a(i, c) + (add ? y(i, c) : T{0});
+      for (std::size_t i = first; i < first + rows; ++i) {
+        const T factor = s(i, 0), *const from = a.row(i);
+        T* const to = y.row(i);
+        if (a.count == 2) {  // the width of a chain: no loop for each row
+          const T left = factor * from[0], right = factor * from[1];
+          to[0] = add ? left + to[0] : left;
+          to[1] = add ? right + to[1] : right;
+        } else
+          for (std::size_t c = 0; c < a.count; ++c) to[c] = factor * from[c] + (add ? to[c] : T{0});
+      }
     });
   }
 
@@ -156,7 +165,9 @@ class Core {
   using Packed = std::pair<const cpu::PackedPoints<T>&, const cpu::PackedPoints<T>&>;
 
   // The same points, or rows of the same ones on two ranks, which are known to hold copies or not.
-  static bool one_fit(const CpuPoints<T>& x, const CpuPoints<T>& z) { return &x == &z || (x.table() != 0 && x.table() == z.table()); }
+  static bool one_fit(const CpuPoints<T>& x, const CpuPoints<T>& z) {
+    return &x == &z || (x.table() != 0 && x.table() == z.table());
+  }
 
   // A symmetric product's rows hold their own point.
   static cpu::Bounds bounds(double beta, const CpuPoints<T>& x, const CpuPoints<T>& z) {
@@ -252,7 +263,8 @@ class CpuBackend final : public Backend {
   }
   void xgemm_pair(double beta, const Points& x, const Points& z, Columns w_x, Columns w_z, Columns y_x, Columns y_z, Share share,
                   Watch* watch, std::optional<Precision> enough, double negligible) override {
-    if (is_double(w_x)) double_.xgemm_pair(beta, as<double>(x), as<double>(z), w_x, w_z, y_x, y_z, share, watch, enough, negligible);
+    if (is_double(w_x))
+      double_.xgemm_pair(beta, as<double>(x), as<double>(z), w_x, w_z, y_x, y_z, share, watch, enough, negligible);
     else single_.xgemm_pair(beta, as<float>(x), as<float>(z), w_x, w_z, y_x, y_z, share, watch, enough, negligible);
   }
   void mass_pair(double beta, const Points& x, const Points& z, Columns y_x, Columns y_z, Share share, Watch* watch,

@@ -40,7 +40,7 @@ template <class T>
 struct PackedPoints {
   std::size_t rows = 0, panels = 0, dimension = 0;
   std::size_t of_rows = 0;  // of all ranks together
-  bool local = false;  // coordinates are relative to the panel's own centre
+  bool local = false;       // coordinates are relative to the panel's own centre
   // Exponents are made of points scaled for a bandwidth no smaller than that of the pass, which is `multiple` of it, at most 1.
   double multiple = 1;
   Packing packing;

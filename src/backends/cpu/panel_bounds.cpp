@@ -115,8 +115,8 @@ bool PanelBounds::boxes_apart(const double* low_a, const double* high_a, const d
 }
 
 bool PanelBounds::apart(std::size_t p, const PanelBounds& others, std::size_t q, double distance) const {
-  if (boxes_apart(low_.data() + p * axes_, high_.data() + p * axes_, others.low_.data() + q * axes_, others.high_.data() + q * axes_,
-                  distance))
+  if (boxes_apart(low_.data() + p * axes_, high_.data() + p * axes_, others.low_.data() + q * axes_,
+                  others.high_.data() + q * axes_, distance))
     return true;
   const double *a = centre_.data() + p * dimension_, *b = others.centre_.data() + q * dimension_;
   double square = 0;

@@ -21,7 +21,12 @@ class PanelBounds {
   // Of rows centre + offset, laid out as in CpuPoints, which outlives this.
   PanelBounds(const AlignedBuffer<double>& offset, const AlignedBuffer<double>& centre, const std::vector<std::size_t>& first_row,
               std::size_t dimension, double largest_norm, std::uint64_t content)
-      : offset_(offset), centre_(centre), first_row_(first_row), dimension_(dimension), largest_norm_(largest_norm), content_(content) {}
+      : offset_(offset),
+        centre_(centre),
+        first_row_(first_row),
+        dimension_(dimension),
+        largest_norm_(largest_norm),
+        content_(content) {}
 
   double diameter() const { return 2 * largest_norm_ * (1 + 1e-9); }  // no two rows are further apart
   // Before any of what follows; with others that it is to be compared with, along their axes.

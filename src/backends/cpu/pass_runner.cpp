@@ -241,8 +241,8 @@ void PassRunner<T>::product_pair(const PackedPoints<T>& x, const PackedPoints<T>
 }
 
 template <class T>
-void PassRunner<T>::mass_pair(const PackedPoints<T>& x, const PackedPoints<T>& z, HostColumns<T> y_x, HostColumns<T> y_z, Share share,
-                              Watch* watch, double negligible) {
+void PassRunner<T>::mass_pair(const PackedPoints<T>& x, const PackedPoints<T>& z, HostColumns<T> y_x, HostColumns<T> y_z,
+                              Share share, Watch* watch, double negligible) {
   Pass<T> pass = start_mass(x, z, negligible);
   pass.weights_x = pack_ones(x, here_);
   pass.weights_z = pack_ones(z, visiting_);

@@ -33,10 +33,10 @@ class PassRunner {
                Watch* watch, double negligible);
   void mass(const PackedPoints<T>& x, HostColumns<T> y, Watch* watch, double negligible);
   // Both directions between points here and points that visit, added to what Y holds.
-  void product_pair(const PackedPoints<T>& x, const PackedPoints<T>& z, HostColumns<T> w_x, HostColumns<T> w_z, HostColumns<T> y_x,
-                    HostColumns<T> y_z, Share share, Watch* watch, double negligible);
-  void mass_pair(const PackedPoints<T>& x, const PackedPoints<T>& z, HostColumns<T> y_x, HostColumns<T> y_z, Share share, Watch* watch,
-                 double negligible);
+  void product_pair(const PackedPoints<T>& x, const PackedPoints<T>& z, HostColumns<T> w_x, HostColumns<T> w_z,
+                    HostColumns<T> y_x, HostColumns<T> y_z, Share share, Watch* watch, double negligible);
+  void mass_pair(const PackedPoints<T>& x, const PackedPoints<T>& z, HostColumns<T> y_x, HostColumns<T> y_z, Share share,
+                 Watch* watch, double negligible);
 
   void release_tiles() { own_.release(), of_pairs_.clear(); }
 

@@ -12,7 +12,8 @@ void SurvivingTiles::begin(PanelBounds& x, PanelBounds& z, const AnySchedule& sc
   if (&z != &x) z.prepare(team, &x);
   maps_.resize(most_maps);
   for (const Map& map : maps_)
-    if (map.x == x.content() && map.z == z.content() && map.distance == distance && map.tasks == schedule.tasks()) current_ = &map;
+    if (map.x == x.content() && map.z == z.content() && map.distance == distance && map.tasks == schedule.tasks())
+      current_ = &map;
   if (current_ != nullptr) return;
   Map& map = maps_[next_++ % maps_.size()];
   map.distance = -1;  // until all is done
@@ -26,7 +27,8 @@ void SurvivingTiles::begin(PanelBounds& x, PanelBounds& z, const AnySchedule& sc
 
 // Blocks of panels first: most pairs of blocks that are far apart need no look at their tiles.
 template <class AnySchedule>
-void SurvivingTiles::make(Map& map, const PanelBounds& x, const PanelBounds& z, const AnySchedule& schedule, Team& team, double distance) {
+void SurvivingTiles::make(Map& map, const PanelBounds& x, const PanelBounds& z, const AnySchedule& schedule, Team& team,
+                          double distance) {
   const bool same = &x == &z;
   std::vector<PanelBounds::Box> box;
   for (std::size_t b = 0; b < schedule.blocks(); ++b)

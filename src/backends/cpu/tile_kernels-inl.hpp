@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "backends/cpu/amx.hpp"
 #include "backends/cpu/tile_entries-inl.hpp"
@@ -38,7 +39,8 @@ void wide(const Pass<T>& pass, std::size_t p, std::size_t q, std::size_t chunk_f
     const T* wj = pass.weights_z + q * panel_rows * pass.stride + first;
     T* y = scratch.row_sums.data() + first;
     T* z = scratch.column_sums.data() + (q - chunk_first) * panel_rows * pass.stride + first;
-    if (!pass.two_directions || pass.diagonal(p, q)) panel_product(panel_rows, tile, 1, panel_rows, panel_rows, wj, width, width, y, width);
+    if (!pass.two_directions || pass.diagonal(p, q))
+      panel_product(panel_rows, tile, 1, panel_rows, panel_rows, wj, width, width, y, width);
     else if (width == block) both_products<Shape::wide>(tile, wi, wj, y, z);
     else both_products<1>(tile, wi, wj, y, z);
   }
@@ -136,7 +138,8 @@ void tiles(const Pass<T>& pass, PanelRange rows, PanelRange columns, const TaskT
       for (std::size_t q = diagonal_block ? std::max(first, p) : first; q < last; ++q, ++index) {
         if (left_out(index, p, q)) continue;
         if (!any) std::memset(scratch.row_sums.data(), 0, row_size * sizeof(T));
-        if (!any_of_chunk && pass.two_directions) std::memset(scratch.column_sums.data(), 0, (last - first) * column_size * sizeof(T));
+        if (!any_of_chunk && pass.two_directions)
+          std::memset(scratch.column_sums.data(), 0, (last - first) * column_size * sizeof(T));
         any = any_of_chunk = true;
         epilogue(pass, p, q, first, entries_of(index, p, q, first), scratch);
       }
@@ -194,41 +197,138 @@ HWY_NOINLINE void gram_tile(const T* wide, std::size_t wide_stride, const double
       hn::StoreU(sum[r][v], d, sums + r * sums_stride + v * lanes);
 }
 
-// Products of floats are exact in fp64, so the Gram matrix of an fp32 block tells directions apart down to the block's own rounding.
+// The same for kRows rows, a few, each of which is a register: the accumulators are as many vectors of columns instead, and nothing is copied.
+template <int kRows, int kVectors, class T>
+HWY_NOINLINE void gram_few(const T* wide, std::size_t wide_stride, const T* narrow, std::size_t narrow_stride, std::size_t depth,
+                           double* sums, std::size_t sums_stride) {
+  const Tag<double> d;
+  using V = hn::Vec<Tag<double>>;
+  constexpr std::size_t lanes = lanes_of<double>();
+  V sum[kRows][kVectors];
+  FD_UNROLL for (int r = 0; r < kRows; ++r) FD_UNROLL for (int v = 0; v < kVectors; ++v) sum[r][v] =
+      hn::LoadU(d, sums + r * sums_stride + v * lanes);
+  for (std::size_t m = 0; m < depth; ++m, wide += wide_stride, narrow += narrow_stride) {
+    V y[kRows];
+    FD_UNROLL for (int r = 0; r < kRows; ++r) y[r] = hn::Set(d, static_cast<double>(narrow[r]));
+    FD_UNROLL for (int v = 0; v < kVectors; ++v) {
+      const V x = load_widened(d, wide + v * lanes);
+      FD_UNROLL for (int r = 0; r < kRows; ++r) sum[r][v] = hn::MulAdd(y[r], x, sum[r][v]);
+    }
+  }
+  FD_UNROLL for (int r = 0; r < kRows; ++r) FD_UNROLL for (int v = 0; v < kVectors; ++v)
+      hn::StoreU(sum[r][v], d, sums + r * sums_stride + v * lanes);
+}
+
+// Products of floats are exact in fp64, so the Gram matrix of an fp32 block tells directions apart down to the block's own rounding. Of the block
+// with more columns whole vectors are read: the sums of what lies behind its columns are not taken.
 template <class T>
 void gram(const T* a, std::size_t lda, std::size_t na, const T* b, std::size_t ldb, std::size_t nb, std::size_t rows, double* g,
           Scratch<T>& scratch) {
-  constexpr std::size_t depth = 256, lanes = lanes_of<double>(), tile = Shape::rows * lanes, height = Shape::columns;
+  constexpr std::size_t depth = 256, lanes = lanes_of<double>(), most_rows = Shape::columns, tile = Shape::rows * lanes;
   const bool a_is_wide = na >= nb;
   const T *wide = a_is_wide ? a : b, *narrow = a_is_wide ? b : a;
   const std::size_t wide_stride = a_is_wide ? lda : ldb, narrow_stride = a_is_wide ? ldb : lda;
   const std::size_t columns = a_is_wide ? na : nb, others = a_is_wide ? nb : na;
-  const std::size_t whole = columns / lanes * lanes, padded = (columns + lanes - 1) / lanes * lanes;
-  const std::size_t high = (others + height - 1) / height * height;
-  scratch.wide.at_least(depth * (high + lanes) + high * padded);
+  const std::size_t padded = (columns + lanes - 1) / lanes * lanes, high = (others + most_rows - 1) / most_rows * most_rows;
+  scratch.wide.at_least(depth * high + high * padded);
   double* left = scratch.wide.data();
-  double* last = left + depth * high;  // of the columns, what does not fill a vector
-  double* sums = last + depth * lanes;
+  double* sums = left + depth * high;
   std::memset(sums, 0, high * padded * sizeof(double));
+  const auto few = [&](auto number) {
+    constexpr int kRows = decltype(number)::value, kMost = Shape::rows * Shape::columns / 2;
+    std::size_t c = 0;
+    const auto vectors = [&](auto count) {
+      constexpr int kVectors = decltype(count)::value;
+      for (; c + kVectors * lanes <= padded; c += kVectors * lanes)
+        gram_few<kRows, kVectors>(wide + c, wide_stride, narrow, narrow_stride, rows, sums + c, padded);
+    };
+    vectors(std::integral_constant<int, kMost>());
+    vectors(std::integral_constant<int, std::max(1, kMost / 3)>());
+    vectors(std::integral_constant<int, 1>());
+    rows = 0;
+  };
+  if (others == 1) few(std::integral_constant<int, 1>());
+  if (others == 2) few(std::integral_constant<int, 2>());
   for (std::size_t first = 0; first < rows; first += depth, wide += depth * wide_stride, narrow += depth * narrow_stride) {
     const std::size_t count = std::min(depth, rows - first);
     widen(narrow, narrow_stride, count, others, high, left);
-    if (whole < columns) widen(wide + whole, wide_stride, count, columns - whole, lanes, last);
-    for (std::size_t r = 0; r < others; r += height) {
+    for (std::size_t r = 0; r < others; r += most_rows) {
       double* const to = sums + r * padded;
       std::size_t c = 0;
-      for (; c + tile <= whole; c += tile) gram_tile<Shape::rows>(wide + c, wide_stride, left + r, high, count, to + c, padded);
-      for (; c < whole; c += lanes) gram_tile<1>(wide + c, wide_stride, left + r, high, count, to + c, padded);
-      if (whole < columns) gram_tile<1>(last, lanes, left + r, high, count, to + whole, padded);
+      for (; c + tile <= padded; c += tile) gram_tile<Shape::rows>(wide + c, wide_stride, left + r, high, count, to + c, padded);
+      for (; c < padded; c += lanes) gram_tile<1>(wide + c, wide_stride, left + r, high, count, to + c, padded);
     }
   }
   for (std::size_t r = 0; r < others; ++r)
     for (std::size_t c = 0; c < columns; ++c) g[a_is_wide ? c * nb + r : r * nb + c] += sums[r * padded + c];
 }
 
+// Y = A S or Y += A S for a few columns of S: sums of products along the rows of A, which lie together, some rows at once. A vector along the
+// columns of S would be nearly empty. Nothing behind a row is read: it may be another thread's, and being written.
+template <int kColumns, class T>
+HWY_NOINLINE void combine_few(const T* a, std::size_t lda, std::size_t na, const T* s, std::size_t padded, T* y, std::size_t ldy,
+                              std::size_t rows, bool accumulate, Scratch<T>& scratch) {
+  using V = hn::Vec<Tag<T>>;
+  const Tag<T> d;
+  constexpr std::size_t lanes = lanes_of<T>();
+  constexpr std::size_t kRows = 4, short_rows = 8;
+  const auto put = [&](std::size_t r, const T* sums) {
+    for (int c = 0; c < kColumns; ++c) y[r * ldy + c] = sums[c] + (accumulate ? y[r * ldy + c] : T{0});
+  };
+  if (na <= short_rows) {
+    for (std::size_t r = 0; r < rows; ++r) {
+      T sums[kColumns] = {};
+      for (std::size_t m = 0; m < na; ++m)
+        for (int c = 0; c < kColumns; ++c) sums[c] += a[r * lda + m] * s[m * padded + c];
+      put(r, sums);
+    }
+    return;
+  }
+  const std::size_t whole = na / lanes * lanes, length = whole + lanes;  // S by its columns, with zeros behind them
+  scratch.column_sums.at_least(kColumns * length);
+  T* const along = scratch.column_sums.data();
+  for (int c = 0; c < kColumns; ++c)
+    for (std::size_t m = 0; m < length; ++m) along[c * length + m] = m < na ? s[m * padded + c] : T{0};
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+  const auto end_of = [&, mask = hn::FirstN(d, na - whole)](const T* row) { return hn::MaskedLoad(mask, d, row + whole); };
+#else  // MaskedLoad reads all there
+  HWY_ALIGN T end[lanes] = {};
+  const auto end_of = [&](const T* row) {
+    std::memcpy(end, row + whole, (na - whole) * sizeof(T));
+    return hn::Load(d, end);
+  };
+#endif
+  const auto some = [&](auto count, std::size_t first) {
+    constexpr int kCount = decltype(count)::value;
+    V sum[kCount][kColumns];
+    FD_UNROLL for (int r = 0; r < kCount; ++r) FD_UNROLL for (int c = 0; c < kColumns; ++c) sum[r][c] = hn::Zero(d);
+    const T* const from = a + first * lda;
+    for (std::size_t m = 0; m < whole; m += lanes) {
+      V w[kColumns];
+      FD_UNROLL for (int c = 0; c < kColumns; ++c) w[c] = hn::LoadU(d, along + c * length + m);
+      FD_UNROLL for (int r = 0; r < kCount; ++r) {
+        const V x = hn::LoadU(d, from + r * lda + m);
+        FD_UNROLL for (int c = 0; c < kColumns; ++c) sum[r][c] = hn::MulAdd(x, w[c], sum[r][c]);
+      }
+    }
+    FD_UNROLL for (int r = 0; r < kCount; ++r) {
+      T sums[kColumns];
+      const V x = end_of(from + r * lda);
+      FD_UNROLL for (int c = 0; c < kColumns; ++c) sums[c] =
+          hn::GetLane(hn::SumOfLanes(d, hn::MulAdd(x, hn::LoadU(d, along + c * length + whole), sum[r][c])));
+      put(first + r, sums);
+    }
+  };
+  std::size_t r = 0;
+  for (; r + kRows <= rows; r += kRows) some(std::integral_constant<int, kRows>(), r);
+  for (; r < rows; ++r) some(std::integral_constant<int, 1>(), r);
+}
+
 template <class T>
 void combine(const T* a, std::size_t lda, std::size_t na, const T* s, std::size_t padded, T* y, std::size_t ldy, std::size_t ny,
              std::size_t rows, bool accumulate, Scratch<T>& scratch) {
+  if (ny == 1) return combine_few<1>(a, lda, na, s, padded, y, ldy, rows, accumulate, scratch);
+  if (ny == 2) return combine_few<2>(a, lda, na, s, padded, y, ldy, rows, accumulate, scratch);
   scratch.row_sums.at_least(panel_rows * padded);
   scratch.column_sums.at_least(panel_rows * na);
   T* sums = scratch.row_sums.data();

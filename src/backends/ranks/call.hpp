@@ -16,12 +16,12 @@
 namespace fd::ranks {
 
 enum class Verb : std::uint8_t {
-  open,   // a back-end of its own, as `request` says
+  open,  // a back-end of its own, as `request` says
   close,
-  finish, // no more calls
+  finish,  // no more calls
   load,
   panel,
-  forget, // points or a panel
+  forget,  // points or a panel
   product,
   rectangle,
   mass,
@@ -43,9 +43,9 @@ inline void archive(Archive& archive, Window& window) { archive(window.panel, wi
 
 struct Call {
   Verb verb = Verb::finish;
-  std::uint64_t id = 0;              // of what is made, forgotten or, of points, used
-  std::uint64_t other = 0;           // Z of a rectangle; the points that a panel's rows are those of, 0 for a plain layout
-  std::uint64_t work = 0;            // number of a pass
+  std::uint64_t id = 0;     // of what is made, forgotten or, of points, used
+  std::uint64_t other = 0;  // Z of a rectangle; the points that a panel's rows are those of, 0 for a plain layout
+  std::uint64_t work = 0;   // number of a pass
   std::size_t rows = 0, columns = 0;
   Precision precision = Precision::fp32;
   Window a, b, y;
@@ -65,9 +65,9 @@ struct Call {
   std::optional<Precision> permitted() const { return has_enough ? std::optional(enough) : std::nullopt; }
 };
 inline void archive(Archive& archive, Call& c) {
-  archive(c.verb, c.id, c.other, c.work, c.rows, c.columns, c.precision, c.a, c.b, c.y, c.beta, c.negligible, c.has_enough, c.accumulate,
-          c.enough, c.seed, c.stream, c.matrix, c.matrix_rows, c.backend, c.isa, c.threads, c.keeps, c.one_bandwidth, c.keep_bytes,
-          c.rows_a_rank, c.devices);
+  archive(c.verb, c.id, c.other, c.work, c.rows, c.columns, c.precision, c.a, c.b, c.y, c.beta, c.negligible, c.has_enough,
+          c.accumulate, c.enough, c.seed, c.stream, c.matrix, c.matrix_rows, c.backend, c.isa, c.threads, c.keeps,
+          c.one_bandwidth, c.keep_bytes, c.rows_a_rank, c.devices);
 }
 
 // Whether rank 0 waits for a reply of every rank.

@@ -44,7 +44,8 @@ void archive_numbers(Archive& archive, Precision precision, std::vector<double>&
 }
 
 Comm::Message numbers_message(Precision precision, std::vector<double> numbers) {
-  return std::make_shared<const std::vector<char>>(archived([&](Archive& writer) { archive_numbers(writer, precision, numbers); }));
+  return std::make_shared<const std::vector<char>>(
+      archived([&](Archive& writer) { archive_numbers(writer, precision, numbers); }));
 }
 
 ArchiveReader reader_of(const Comm::Message& message) { return {message->data(), message->size()}; }

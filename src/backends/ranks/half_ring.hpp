@@ -27,7 +27,8 @@ struct Here {
 
 class HalfRing {
  public:
-  HalfRing(Comm& comm, Backend& backend, std::uint64_t work, Watch* watch) : comm_(comm), backend_(backend), work_(work), watch_(watch) {}
+  HalfRing(Comm& comm, Backend& backend, std::uint64_t work, Watch* watch)
+      : comm_(comm), backend_(backend), work_(work), watch_(watch) {}
 
   void fail(std::exception_ptr why);  // before a pass: it is exchanged, and not computed
 

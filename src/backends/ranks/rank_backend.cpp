@@ -189,8 +189,8 @@ class RankBackend final : public Backend {
   }
 
   // Rows that visit are the ranks' own business.
-  void xgemm_pair(double, const Points&, const Points&, Columns, Columns, Columns, Columns, Share, Watch*, std::optional<Precision>,
-                  double) override {
+  void xgemm_pair(double, const Points&, const Points&, Columns, Columns, Columns, Columns, Share, Watch*,
+                  std::optional<Precision>, double) override {
     throw no_visitors();
   }
   void mass_pair(double, const Points&, const Points&, Columns, Columns, Share, Watch*, double) override { throw no_visitors(); }
@@ -299,8 +299,8 @@ class RankBackend final : public Backend {
     return {own()};
   }
 
-  void pass(Verb verb, double beta, const Points& x, const Points* z, Columns w, Columns y, Watch* watch, std::optional<Precision> enough,
-            double negligible) {
+  void pass(Verb verb, double beta, const Points& x, const Points* z, Columns w, Columns y, Watch* watch,
+            std::optional<Precision> enough, double negligible) {
     Call call;
     call.verb = verb;
     call.work = ++last_work_;

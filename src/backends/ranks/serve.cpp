@@ -15,7 +15,9 @@
 namespace fd::ranks {
 namespace {
 
-Reply failure(Failure kind, std::string what, std::string hint = {}) { return {true, kind, std::move(what), std::move(hint), {}}; }
+Reply failure(Failure kind, std::string what, std::string hint = {}) {
+  return {true, kind, std::move(what), std::move(hint), {}};
+}
 
 // What the exception at hand is to rank 0.
 Reply current_failure() {

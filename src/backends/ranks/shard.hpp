@@ -24,7 +24,7 @@ class Shard {
 
   // The rows of this rank, and what all of them are part of.
   void load(const Call& call, std::vector<double> rows, std::size_t dimension, const Whole& whole);
-  void upload(const Call& call, const double* rows);      // of this rank
+  void upload(const Call& call, const double* rows);  // of this rank
   std::vector<double> download(const Call& call);
   // Any other call; numbers that it gives are to be added up over ranks, or compared. `failed`: of a pass only what other ranks wait for is done.
   std::vector<double> run(const Call& call, Watch* watch, bool failed = false);

@@ -68,7 +68,8 @@ class ThreadRanks::ThreadComm final : public Comm {
   std::size_t rank_;
 };
 
-ThreadRanks::ThreadRanks(int size, std::function<void(Comm&)> body) : post_(std::make_shared<Post>(static_cast<std::size_t>(size))) {
+ThreadRanks::ThreadRanks(int size, std::function<void(Comm&)> body)
+    : post_(std::make_shared<Post>(static_cast<std::size_t>(size))) {
   for (int rank = 0; rank < size; ++rank) comms_.push_back(std::make_unique<ThreadComm>(post_, static_cast<std::size_t>(rank)));
   try {
     for (int rank = 1; rank < size; ++rank)
@@ -76,8 +77,9 @@ ThreadRanks::ThreadRanks(int size, std::function<void(Comm&)> body) : post_(std:
   } catch (const std::system_error& refusal) {
     for (std::size_t rank = 1; rank <= threads_.size(); ++rank) comms_[0]->send(static_cast<int>(rank), to_message(Call{}));
     for (std::thread& thread : threads_) thread.join();
-    throw Error(Failure::device, "only " + std::to_string(threads_.size() + 1) + " of " + std::to_string(size) + " ranks could be started: " +
-                                     refusal.what(),
+    throw Error(Failure::device,
+                "only " + std::to_string(threads_.size() + 1) + " of " + std::to_string(size) +
+                    " ranks could be started: " + refusal.what(),
                 "ask for fewer ranks");
   }
 }
