@@ -48,8 +48,8 @@ class Basis {
   // would not.
   Columns beside(std::size_t count) {
     if (!beside_ || beside_->columns() != count) {
-      beside_ = space_.panel(v_->rows(), count);
-      beside_image_ = space_.panel(v_->rows(), count);
+      beside_ = space_.panel(v_->layout(), count);
+      beside_image_ = space_.panel(v_->layout(), count);
     }
     return *beside_;
   }
