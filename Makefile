@@ -6,7 +6,7 @@ JOBS ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 SECONDS_EACH ?= 60# of `make fuzz`, a target
 
-.PHONY: all setup ready configure build demo test bench python wheel sanitize fuzz format install clean
+.PHONY: all setup ready configure build cuda demo test test-gpu bench python wheel sanitize fuzz format install clean
 .NOTPARALLEL:
 
 all: build
@@ -23,6 +23,11 @@ configure: ready
 build: configure
 	@cmake --build $(BUILD) --parallel $(JOBS) --target flashdiffusion_program flashdiffusion_bench
 
+# With the back-end for NVIDIA GPUs; nvcc comes from PyPI where the system has none.
+cuda: ready
+	@cmake --preset release --log-level=WARNING -DFD_CUDA=ON -DFD_NVCC=$$(tools/cuda $(BUILD))
+	@cmake --build $(BUILD) --parallel $(JOBS) --target flashdiffusion_program flashdiffusion_bench
+
 demo: configure
 	@cmake --build $(BUILD) --parallel $(JOBS) --target flashdiffusion_program
 	@$(PROGRAM) demo --output $(BUILD)
@@ -32,6 +37,10 @@ test: configure
 	@tools/setup --tests --check || tools/setup --tests || echo "the report is not tested in a browser"
 	@tools/python $(BUILD) packages >$(BUILD)/python-packages.log 2>&1 & cmake --build $(BUILD) --parallel $(JOBS); built=$$?; wait; exit $$built
 	@ctest --test-dir $(BUILD) --output-on-failure --parallel $(JOBS)
+
+test-gpu: configure
+	@cmake --build $(BUILD) --parallel $(JOBS)
+	@tools/test-gpu $(BUILD)
 
 bench: build
 	@$(BENCH) xgemm

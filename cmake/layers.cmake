@@ -10,7 +10,7 @@
 set(FD_WARNINGS -Wall -Wextra -Wno-psabi $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 
 # What the library links.
-set(FD_LIBRARIES Threads::Threads hwy::hwy hdf5::hdf5 libzip::zip ZLIB::ZLIB fmt::fmt)
+set(FD_LIBRARIES Threads::Threads hwy::hwy hdf5::hdf5 libzip::zip ZLIB::ZLIB fmt::fmt ${CMAKE_DL_LIBS})
 
 string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type)
 set(FD_VARIANTS)

@@ -124,14 +124,25 @@ void check_size(Backend& backend, Backend& serial, Backend& reference, Precision
       row.same_bits && got.symmetric == alone.symmetric && got.rectangular == alone.rectangular && got.mass == alone.mass;
 }
 
-std::vector<Row> check_all() {
+struct Absent {
+  std::string backend, why;
+};
+
+std::vector<Row> check_all(std::vector<Absent>& absent) {
   std::vector<Row> rows;
   const auto reference = make_backend({"reference", "", 1});
   for (const std::string& name : backend_names()) {
     if (name == "auto") continue;
     const std::vector<std::string> sets = name == "cpu" ? instruction_sets() : std::vector<std::string>{""};
     for (const std::string& isa : sets) {
-      const auto backend = make_backend({name, isa, 3}), serial = make_backend({name, isa, 1});
+      std::unique_ptr<Backend> backend, serial;
+      try {
+        backend = make_backend({name, isa, 3}), serial = make_backend({name, isa, 1});
+      } catch (const Error& error) {
+        if (error.kind() != Failure::device) throw;
+        absent.push_back({name, error.what()});
+        continue;
+      }
       for (const Precision precision : precisions) {
         Row row{name, backend->isa(), std::string(traits(precision).name)};
         for (const Size& size : sizes) {
@@ -146,10 +157,13 @@ std::vector<Row> check_all() {
 }
 
 int run_selftest(bool json) {
-  const std::vector<Row> rows = check_all();
+  std::vector<Absent> absent;
+  const std::vector<Row> rows = check_all(absent);
   const auto bad = std::count_if(rows.begin(), rows.end(), [](const Row& row) { return !row.good(); });
   if (json) {
-    nlohmann::ordered_json document = {{"build", build_description()}, {"rows", nlohmann::json::array()}, {"ok", bad == 0}};
+    nlohmann::ordered_json document = {
+        {"build", build_description()}, {"rows", nlohmann::json::array()}, {"absent", nlohmann::json::array()}, {"ok", bad == 0}};
+    for (const Absent& one : absent) document["absent"].push_back({{"backend", one.backend}, {"why", one.why}});
     for (const Row& row : rows)
       document["rows"].push_back({{"backend", row.backend},
                                   {"isa", row.isa},
@@ -167,6 +181,7 @@ int run_selftest(bool json) {
       text +=
           fmt::format("{:<11}{:<12}{:<11}{:<11.1e}{:<10}{:<9}{}\n", row.backend, row.isa, row.precision, row.error,
                       fmt::format("{:.1f} %", 100 * row.share), row.same_bits ? "same" : "DIFFER", row.good() ? "ok" : "WRONG");
+    for (const Absent& one : absent) text += fmt::format("{:<11}not here: {}\n", one.backend, one.why);
     print_result(text);
   }
   if (bad == 0) return done;

@@ -5,6 +5,7 @@
 #include <flashdiffusion/error.hpp>
 
 #include "backends/cpu/cpu_backend.hpp"
+#include "backends/cuda/cuda_backend.hpp"
 #include "backends/ranks/rank_backend.hpp"
 #include "backends/ranks/serve.hpp"
 #include "backends/reference/reference_backend.hpp"
@@ -18,8 +19,20 @@ struct Row {
   std::unique_ptr<Backend> (*make)(const BackendRequest&);
 };
 
+#ifdef FD_HAVE_CUDA
+std::unique_ptr<Backend> make_cuda(const BackendRequest& r) {
+  return make_cuda_backend(r.devices.empty() ? -1 : r.devices.front());
+}
+#else
+std::unique_ptr<Backend> make_cuda(const BackendRequest&) {
+  throw Error(Failure::device, "this build has no CUDA back-end: there was no nvcc when it was configured",
+              "`make cuda` builds it; see docs/gpu.md");
+}
+#endif
+
 // "auto" is the first row that can be made.
-constexpr std::array<Row, 2> table = {{
+constexpr std::array<Row, 3> table = {{
+    {"cuda", make_cuda},
     {"cpu", [](const BackendRequest& r) { return make_cpu_backend(r.isa, r.threads, r.keep_bytes, r.one_bandwidth); }},
     {"reference", [](const BackendRequest&) { return make_reference_backend(); }},
 }};
@@ -30,7 +43,14 @@ std::unique_ptr<Backend> make_backend(const BackendRequest& request) {
   if (request.comm != nullptr ? request.comm->size() > 1 : request.ranks > 1) return make_rank_backend(request);
   std::string known = "auto";
   for (const auto& row : table) {
-    if (request.name == row.name || request.name == "auto") return row.make(request);
+    if (request.name == row.name) return row.make(request);
+    if (request.name == "auto") {
+      try {
+        return row.make(request);
+      } catch (const Error& error) {
+        if (error.kind() != Failure::device) throw;  // not on this machine: the next one
+      }
+    }
     known += std::string(", ") + row.name;
   }
   throw Error(Failure::misuse, "unknown back-end '" + request.name + "'", "use one of " + known);

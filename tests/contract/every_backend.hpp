@@ -2,6 +2,8 @@
 // precision, and with its rows spread over ranks; and the oracle they are compared with. No test names a back-end itself.
 #pragma once
 
+#include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -27,6 +29,20 @@ struct Case {
     request.rows_a_rank = 1;
     return make_backend(request);
   }
+  // Interpreted, hundreds of times slower than a machine (the tests on the software GPU say so): the same kinds of tables, of fewer rows, and some of the
+  // bandwidths and widths.
+  static bool slow() { return std::getenv("FD_SLOW_DEVICE") != nullptr; }
+  static std::size_t rows(std::size_t usual) { return slow() ? std::min<std::size_t>(usual, 140) : usual; }  // two blocks of 128
+  // Every `step`-th and the last; the first alone where that is all of them.
+  template <class T>
+  static std::vector<T> some(std::vector<T> all, std::size_t step = 3) {
+    if (!slow()) return all;
+    std::vector<T> kept;
+    for (std::size_t i = 0; i < all.size(); i += step) kept.push_back(all[i]);
+    if (step < all.size() && (all.size() - 1) % step != 0) kept.push_back(all.back());
+    return kept;
+  }
+
   std::string name() const {
     return backend + "_" + (isa.empty() ? "" : isa + "_") + std::string(traits(precision).name) +
            (ranks > 1 ? "_" + std::to_string(ranks) + "ranks" : "");
@@ -48,8 +64,8 @@ inline std::vector<Case> every_backend(const std::vector<Precision>& precisions)
     for (const std::string& isa : sets)
       for (const Precision precision : precisions) cases.push_back({backend, isa, precision});
     // what is done between ranks is the same for every instruction set
-    for (const int ranks : {2, 3, 5})
-      for (const Precision precision : precisions)
+    for (const int ranks : Case::slow() ? std::vector<int>{2} : std::vector<int>{2, 3, 5})
+      for (const Precision precision : Case::slow() ? std::vector<Precision>{precisions.front()} : precisions)
         if (!sets.empty()) cases.push_back({backend, sets.front(), precision, ranks});
   }
   return cases;

@@ -34,13 +34,14 @@ class Kept : public testing::TestWithParam<Case> {
   // was promised one bandwidth keeps something else, and its results are right at others too.
   static Results passes(std::size_t keep_bytes, int threads, bool one_bandwidth, std::size_t fewer_columns = 0) {
     const auto backend = GetParam().make(threads, keep_bytes, one_bandwidth);
-    const Dataset wide = table_of(250, 40 - fewer_columns, [](std::size_t i, std::size_t c) { return normal_at(1, 0, i, c); });
-    const Dataset far = table_of(200, 30 - fewer_columns, [](std::size_t i, std::size_t c) {
+    const Dataset wide =
+        table_of(Case::rows(250), 40 - fewer_columns, [](std::size_t i, std::size_t c) { return normal_at(1, 0, i, c); });
+    const Dataset far = table_of(Case::rows(200), 30 - fewer_columns, [](std::size_t i, std::size_t c) {
       return normal_at(2, 0, i, c) + (c == 0 ? 30.0 * static_cast<double>(i / 40) : 0.0);
     });
     const auto first = load(*backend, wide), second = load(*backend, far);
     Results results;
-    for (const double beta : {0.01, 0.012, 0.04, 0.012, 0.9})
+    for (const double beta : Case::some<double>({0.01, 0.012, 0.04, 0.012, 0.9}, 4))
       for (const std::size_t columns : {std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{20}})
         for (const Points* points : {first.get(), second.get()}) {
           results.push_back(pass(*backend, *points, beta, columns));
@@ -55,9 +56,9 @@ TEST_P(Kept, TilesChangeNoBit) {
   const Results expected = passes(0, 1, false);
   // to a back-end that keeps nothing, room for more or less is the same
   const bool keeps = GetParam().make(1, all)->kept(250, 40, GetParam().precision).bytes > 0;
-  for (const bool one_bandwidth : {false, true})
+  for (const bool one_bandwidth : Case::some<bool>({false, true}, 2))
     for (const std::size_t bytes : keeps ? std::vector<std::size_t>{all, all / 4, 20000} : std::vector<std::size_t>{all})
-      for (const int threads : {1, 2, 3})
+      for (const int threads : Case::some<int>({1, 2, 3}, 3))
         EXPECT_EQ(passes(bytes, threads, one_bandwidth), expected)
             << bytes << " bytes, " << threads << " threads" << (one_bandwidth ? ", entries" : "");
 }
@@ -65,18 +66,18 @@ TEST_P(Kept, TilesChangeNoBit) {
 // With few columns entries alone are kept.
 TEST_P(Kept, EntriesOfFewColumnsChangeNoBit) {
   const Results expected = passes(0, 1, true, 25);
-  for (const std::size_t bytes : {std::size_t{1000000}, std::size_t{60000}})
-    for (const int threads : {1, 3})
+  for (const std::size_t bytes : Case::some<std::size_t>({1000000, 60000}, 2))
+    for (const int threads : Case::some<int>({1, 3}, 2))
       EXPECT_EQ(passes(bytes, threads, true, 25), expected) << bytes << " bytes, " << threads << " threads";
 }
 
 // One set of tiles does for many bandwidths, and each keeps the promise: rows of K - I, which are sums of positive numbers.
 TEST_P(Kept, TilesKeepThePromiseAtEveryBandwidth) {
-  const Dataset data = table_of(300, 64, [](std::size_t i, std::size_t c) { return normal_at(3, 0, i % 290, c); });
+  const Dataset data = table_of(Case::rows(300), 64, [](std::size_t i, std::size_t c) { return normal_at(3, 0, i % 290, c); });
   const auto tested = GetParam().make(2, 100000000), oracle = make_oracle();
   ViewSource source(PointsView(data.x.data(), data.rows, data.dimension));
   const auto points = tested->load(source, GetParam().precision), exact = oracle->load(source, Precision::fp64);
-  for (const double beta : {0.0101, 0.0105, 0.012, 0.0157, 0.02, 0.026, 0.05, 0.3}) {
+  for (const double beta : Case::some<double>({0.0101, 0.0105, 0.012, 0.0157, 0.02, 0.026, 0.05, 0.3})) {
     auto sums = tested->panel(points->layout(), 2, GetParam().precision),
          expected = oracle->panel(exact->layout(), 2, Precision::fp64);
     tested->mass(beta, *points, *sums, nullptr);

@@ -18,7 +18,7 @@ struct Spread {
 };
 
 std::vector<Spread> spreads() {
-  const std::size_t n = 600;
+  const std::size_t n = Case::rows(600);
   const auto clusters =
       table_of(n, 3, [](std::size_t i, std::size_t c) { return normal_at(1, 0, i, c) + (c == 0 ? 12.0 * double(i % 5) : 0); });
   const auto duplicates = table_of(n, 2, [](std::size_t i, std::size_t c) { return normal_at(2, 0, i % 50, c) * 9; });
@@ -51,12 +51,12 @@ class Negligible : public testing::TestWithParam<Case> {
 
 TEST_P(Negligible, RowsLoseNoMoreThanWasAllowed) {
   for (const Spread& spread : spreads())
-    for (const std::optional<std::size_t> keep : {std::optional<std::size_t>(), std::optional<std::size_t>(10000000)}) {
+    for (const auto& keep : Case::some<std::optional<std::size_t>>({{}, std::size_t{10000000}}, 2)) {
       const auto backend = GetParam().make(2, keep);
       ViewSource source(PointsView(spread.data.x.data(), spread.data.rows, spread.data.dimension));
       const auto points = backend->load(source, GetParam().precision);
       for (const bool mass : {false, true})
-        for (const double negligible : {1e-12, 1e-5, 1e-3}) {
+        for (const double negligible : Case::some<double>({1e-12, 1e-5, 1e-3}, 2)) {
           const auto all = sums(*backend, *points, spread.beta, mass, 0),
                      some = sums(*backend, *points, spread.beta, mass, negligible);
           const double allowed = negligible * static_cast<double>(points->rows()),
@@ -72,7 +72,7 @@ TEST_P(Negligible, RowsLoseNoMoreThanWasAllowed) {
 // Far from the origin the centres of panels are rounded by more than the points of neighbouring panels are apart.
 TEST_P(Negligible, NothingIsLeftOutForTheRoundingOfItsPlace) {
   const double step = 1.05, beta = step * step / (2 * std::numbers::log2e);
-  const std::size_t columns = 17, rows = 240;
+  const std::size_t columns = 17, rows = Case::slow() ? 40 : 240;
   std::vector<double> place;
   for (double c = std::floor(16777216 / step) + 2; place.size() < columns; ++c)
     if (static_cast<double>(static_cast<float>(step * (c + 1)) - static_cast<float>(step * c)) > 1.5 * step) place.push_back(c);

@@ -35,7 +35,8 @@ class TallBlock : public testing::TestWithParam<Case> {
 };
 
 TEST_P(TallBlock, Gram) {
-  for (const std::size_t rows : {1, 48, 129, 5000})
+  for (const std::size_t rows :
+       {std::size_t{1}, std::size_t{48}, std::size_t{129}, Case::slow() ? std::size_t{1100} : std::size_t{5000}})
     for (const auto& [na, nb] :
          {std::pair<std::size_t, std::size_t>{1, 1}, {3, 5}, {2, 2}, {1, 9}, {97, 1}, {130, 2}, {2, 75}, {49, 17}, {100, 64}}) {
       Eigen::MatrixXd g[2];
@@ -50,7 +51,7 @@ TEST_P(TallBlock, Gram) {
 }
 
 TEST_P(TallBlock, CombineReplacesAndAccumulates) {
-  for (const std::size_t rows : {1, 47, 4001})
+  for (const std::size_t rows : {std::size_t{1}, std::size_t{47}, Case::slow() ? std::size_t{301} : std::size_t{4001}})
     for (const auto& [na, ny] :
          {std::pair<std::size_t, std::size_t>{1, 1}, {5, 3}, {2, 2}, {8, 1}, {9, 2}, {64, 1}, {77, 2}, {70, 33}})
       for (const bool accumulate : {false, true}) {
@@ -123,7 +124,8 @@ TEST_P(TallBlock, RowsScaledRandomAndOrdered) {
     backend->randomize(*a, 17, 3);
     backend->download(*a, backend == tested.get() ? got.data() : want.data());
   }
-  for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], want[i], unit * (1 + std::abs(want[i])));
+  // the same but for the last bit: a logarithm and a cosine need not be the C library's
+  for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], want[i], 2 * unit * (1 + std::abs(want[i])));
 }
 
 TEST_P(TallBlock, UploadAndDownloadKeepTheOrderOfTheSource) {

@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""What a GPU could do at most with the fused kernel as it is shipped: a bound from instruction counts, never a measurement.
+
+    bench/gpu_bounds.py [BUILD_DIR] [--model a100|h100|b200|rtxpro6000]
+
+Tensor-core, MUFU and shared-memory work a pair follow from the shape of the kernel (src/backends/cuda/kernels); instructions to issue, registers and
+spills are read from the machine code (nvdisasm and cuobjdump: `tools/cuda BUILD_DIR inspect`). `pipes` is the bound by tensor cores, MUFU and shared
+memory alone; `issued` counts every instruction of the loops too, also code for rows alone and for low parts that does not run in most tiles, so the truth
+may be better. Latency, loads from memory and the last wave of blocks are left out. Nothing here has run on hardware."""
+import argparse
+import collections
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+# Multiprocessors, GHz; a clock and multiprocessor: products of 16-bit floats by mma.sync, MUFU lanes, bytes of shared memory, warp instructions issued;
+# shared memory (KiB) and chip. Rates of mma.sync: A100 data sheet; H100 65 % of wgmma (arXiv 2501.12084); B200 a guess from a kernel without tcgen05; RTX PRO
+# 6000 measured by others. MUFU on it: assumed.
+Model = collections.namedtuple("Model", "name multiprocessors ghz products mufu shared_bytes issue shared_kib chip")
+MODELS = {
+    "a100": Model("A100", 108, 1.41, 1024, 16, 128, 4, 164, 80),
+    "h100": Model("H100 SXM", 132, 1.83, 1336, 16, 128, 4, 228, 90),
+    "b200": Model("B200", 148, 1.85, 1024, 16, 128, 4, 228, 100),
+    "rtxpro6000": Model("RTX PRO 6000", 188, 2.617, 512, 16, 128, 4, 100, 120),
+}
+PAPER = {(32, 1): 5.3e11, (32, 8): 3.8e11}  # pairs/s, RTX PRO 6000
+WIDTHS = {1: [("fused_1", 1)], 8: [("fused_8", 8)], 32: [("fused_16", 16), ("fused_16", 16)]}
+TILE = 128 * 32  # entries of a tile of a thread block, 4 warps
+
+
+def find(program, build):
+    found = shutil.which(program) or next(iter(sorted(build.glob(f"cuda/python/nvidia/**/bin/{program}"))), None)
+    if not found:
+        sys.exit(f"gpu_bounds: no {program}; `tools/cuda {build} inspect` fetches it")
+    return str(found)
+
+
+def loops_of(listing, kernel):
+    """(instructions, of them HMMA) of the loop over tiles without inner loops, and of the loop over chunks of coordinates in it."""
+    code, labels, on = [], {}, False
+    for line in listing.splitlines():
+        if re.match(r"\s*\.section\s", line):
+            on = f".text.{kernel}," in line or f'.text.{kernel}"' in line
+        if not on:
+            continue
+        label = re.match(r"^(\.L_\w+):", line)
+        if label:
+            labels[label[1]] = len(code)
+            continue
+        text = re.match(r"^(?:@!?U?P\w+ )?\s*([A-Z][\w.]*)\s*(.*?);", re.sub(r"/\*[^*]*\*/", "", line).strip())
+        if text:
+            code.append((text[1], text[2]))
+    loops = []
+    for end, (name, operands) in enumerate(code):
+        target = re.search(r"(\.L_\w+)", operands) if name.startswith("BRA") else None
+        if target and labels.get(target[1], end) < end - 1:
+            loops.append((labels[target[1]], end))
+    counts = lambda start, end: (end - start + 1, sum(code[k][0].startswith("HMMA") for k in range(start, end + 1)))
+    with_products = [l for l in loops if counts(*l)[1] > 0]
+    chunk = min(with_products, key=lambda l: l[1] - l[0])
+    around = [l for l in with_products if l[0] <= chunk[0] and l[1] >= chunk[1] and l != chunk]
+    tile = min(around, key=lambda l: l[1] - l[0])
+    inside, all_of_it = counts(*chunk), counts(*tile)
+    return (all_of_it[0] - inside[0], all_of_it[1] - inside[1]), inside
+
+
+def resources(text):
+    found = {}
+    for name, rest in re.findall(r"Function (\w+):\s*\n\s*(.*)", text):
+        found[name] = {key: int(value) for key, value in re.findall(r"(REG|STACK|LOCAL):(\d+)", rest)}
+    return found
+
+
+def shared_bytes(steps, width):
+    return min(2, (steps + 1) // 2) * 16384 + 2 * 32 * (132 + 4 * width) + (128 * 4 * width if width >= 8 else 0) + 512 * width
+
+
+def tile_clocks(model, dimension, width, kernel, loops):
+    """Clocks of a multiprocessor for a tile by pipe; issue is counted from above: code for rows alone and for low parts counts as if it ran."""
+    steps = -(-dimension // 16)
+    products = (4 if dimension > 48 else 3) * 16 * steps + (6 * width if width >= 8 else 0)
+    rest, chunk = loops
+    chunks = -(-steps // 2)
+    # of a warp: two halves of rows, high and low, and four tiles of columns a step, 512 bytes each; then weights
+    shared = 4 * ((4 + 4) * 512 * steps + (4 * 512 * width // 8 if width >= 8 else 32 * 4 * width * 8))
+    return {"tensor": TILE * products / model.products, "MUFU": TILE / model.mufu, "shared": shared / model.shared_bytes,
+            "issue": 4 * (rest[0] + chunks * chunk[0]) / model.issue}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", nargs="?", default="build", type=Path)
+    parser.add_argument("--model", choices=MODELS)
+    wish = parser.parse_args()
+    nvdisasm, cuobjdump = find("nvdisasm", wish.build), find("cuobjdump", wish.build)
+    for model in [MODELS[wish.model]] if wish.model else MODELS.values():
+        cubin = wish.build / f"src/kernels/fused.{model.chip}.cubin"
+        listing = subprocess.run([nvdisasm, "-c", cubin], capture_output=True, text=True, check=True).stdout
+        used = resources(subprocess.run([cuobjdump, "-res-usage", cubin], capture_output=True, text=True, check=True).stdout)
+        print(f"\n{model.name} (sm_{model.chip}): bounds, not measurements")
+        print("pairs/s by" + f"{'pipes':>12}  {'busiest':<8}{'issued':>9}{'of the paper':>14}{'registers':>11}{'spilled':>9}{'blocks':>8}")
+        rates = {}
+        for dimension in (12, 32, 80, 256):
+            for columns, groups in WIDTHS.items():
+                clocks, issued, worst = 0, 0, None
+                for kernel, width in groups:
+                    pipes = tile_clocks(model, dimension, width, kernel, loops_of(listing, kernel))
+                    issued += max(pipes.values())
+                    pipes.pop("issue")
+                    worst = max(pipes, key=pipes.get)
+                    clocks += pipes[worst]
+                bound, rate = (2 * TILE / c * model.multiprocessors * model.ghz * 1e9 for c in (clocks, issued))
+                rates[dimension, columns] = rate
+                kernel, width = groups[0]
+                blocks = min(65536 // (used[kernel]["REG"] * 128), model.shared_kib * 1024 // (shared_bytes(-(-dimension // 16), width) + 1024))
+                paper = PAPER.get((dimension, columns))
+                print(f"D ={dimension:>4} b ={columns:>3}  {bound:9.2e}  {worst:<8}{rate:9.2e}{f'{rate / paper:.1f} x' if paper else '':>14}"
+                      f"{used[kernel]['REG']:>11}{used[kernel]['STACK'] + used[kernel]['LOCAL']:>9}{blocks:>8}")
+        if model.chip == 120:
+            print("A pass over 2^20 points of the paper's torus (D = 32, of which 12 vary): at least "
+                  f"{2**40 / rates[32, 8]:.2f} s at b = 8 and D = 32, {2**40 / rates[12, 8]:.2f} s at D = 12 (paper: {2**40 / 3.8e11:.1f} s).")
+            print("The paper's runs of 16.0 … 2225 s on one GPU, if all of it were passes at b = 8: at least "
+                  + ", ".join(f"{s * 3.8e11 / rates[32, 8]:.1f} s for {s:g} s" for s in (16.0, 2225)) + ".")
+
+
+if __name__ == "__main__":
+    main()

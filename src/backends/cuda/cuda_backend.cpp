@@ -1,0 +1,87 @@
+#include "backends/cuda/cuda_backend.hpp"
+
+#include <utility>
+
+#include "backends/cuda/pass.hpp"
+#include "backends/cuda/tall_blocks.hpp"
+
+namespace fd {
+namespace {
+
+using cuda::CudaPoints;
+
+class CudaBackend final : public Backend {
+ public:
+  explicit CudaBackend(cuda::SharedDevice device) : device_(std::move(device)), passes_(device_), blocks_(device_) {}
+
+  std::string description() const override { return "cuda " + device_->name() + " (" + isa() + ")"; }
+  std::string isa() const override { return "sm_" + std::to_string(device_->capability()); }
+
+  std::unique_ptr<Points> load(PointSource& centred, Precision precision, const std::optional<Whole>& whole) override {
+    return std::make_unique<CudaPoints>(device_, centred, precision, whole, blocks_.staging());
+  }
+  std::unique_ptr<Panel> panel(const SharedLayout& layout, std::size_t columns, Precision precision) override {
+    return std::make_unique<cuda::CudaPanel>(device_, layout, columns, precision);
+  }
+
+  void xgemm(double beta, const Points& x, Columns w, Columns y, Watch* watch, std::optional<Precision>, double) override {
+    cuda::Product product = between(beta, x, x, watch);
+    product.w_z = w, product.y_x = y, product.symmetric = product.two_sided = true;
+    passes_.run(product);
+  }
+  void xgemm(double beta, const Points& x, const Points& z, Columns w, Columns y, Watch* watch,
+             std::optional<Precision>) override {
+    cuda::Product product = between(beta, x, z, watch);
+    product.w_z = w, product.y_x = y;
+    passes_.run(product);
+  }
+  void mass(double beta, const Points& x, Columns y, Watch* watch, double) override {
+    cuda::Product product = between(beta, x, x, watch);
+    product.y_x = y, product.mass = product.symmetric = product.two_sided = true;
+    passes_.run(product);
+  }
+  void xgemm_pair(double beta, const Points& x, const Points& z, Columns w_x, Columns w_z, Columns y_x, Columns y_z, Share share,
+                  Watch* watch, std::optional<Precision>, double) override {
+    cuda::Product product = between(beta, x, z, watch);
+    product.w_x = w_x, product.w_z = w_z, product.y_x = y_x, product.y_z = y_z;
+    product.two_sided = product.accumulate = true, product.share = share;
+    passes_.run(product);
+  }
+  void mass_pair(double beta, const Points& x, const Points& z, Columns y_x, Columns y_z, Share share, Watch* watch,
+                 double) override {
+    cuda::Product product = between(beta, x, z, watch);
+    product.y_x = y_x, product.y_z = y_z;
+    product.mass = product.two_sided = product.accumulate = true, product.share = share;
+    passes_.run(product);
+  }
+  void send_points(const Points& points, Archive& to) override { as_cuda(points).write(to, blocks_.staging()); }
+  std::unique_ptr<Points> visitor(Archive& from) override {
+    return std::make_unique<CudaPoints>(device_, from, blocks_.staging());
+  }
+
+  Eigen::MatrixXd gram(Columns a, Columns b) override { return blocks_.gram(a, b); }
+  void combine(Columns a, const Eigen::MatrixXd& s, Columns y, bool accumulate) override { blocks_.combine(a, s, y, accumulate); }
+  void scale_rows(Columns scale, Columns a, Columns y) override { blocks_.scale_rows(scale, a, y, false); }
+  void multiply_add(Columns scale, Columns a, Columns y) override { blocks_.scale_rows(scale, a, y, true); }
+  void randomize(Columns a, std::uint64_t seed, std::uint64_t stream) override { blocks_.randomize(a, seed, stream); }
+  void upload(const double* host, Columns a) override { blocks_.upload(host, a); }
+  void download(Columns a, double* host) override { blocks_.download(a, host); }
+
+ private:
+  static const CudaPoints& as_cuda(const Points& points) { return static_cast<const CudaPoints&>(points); }
+  static cuda::Product between(double beta, const Points& x, const Points& z, Watch* watch) {
+    cuda::Product product;
+    product.beta = beta, product.x = &as_cuda(x), product.z = &as_cuda(z), product.watch = watch;
+    return product;
+  }
+
+  cuda::SharedDevice device_;
+  cuda::PassRunner passes_;
+  cuda::TallBlocks blocks_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_cuda_backend(int device) { return std::make_unique<CudaBackend>(cuda::Device::open(device)); }
+
+}  // namespace fd

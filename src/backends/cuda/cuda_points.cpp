@@ -1,0 +1,148 @@
+#include "backends/cuda/cuda_points.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <vector>
+
+namespace fd::cuda {
+namespace {
+
+
+// Rows that fit into staging memory, one at least.
+std::size_t staged_rows(std::size_t rows, std::size_t dimension) {
+  return std::min(std::max<std::size_t>(1, rows), std::max<std::size_t>(1, staged_values / std::max<std::size_t>(1, dimension)));
+}
+
+// Equal rows have equal hashes; unequal ones are hardly ever taken for equal, and then only cost time.
+std::uint64_t hash_of(const double* row, std::size_t dimension) {
+  std::uint64_t hash = 0x9E3779B97F4A7C15u;
+  for (std::size_t c = 0; c < dimension; ++c) {
+    hash ^= std::bit_cast<std::uint64_t>(row[c] + 0.0);  // -0 is 0
+    hash *= 0xFF51AFD7ED558CCDu;
+    hash ^= hash >> 32;
+  }
+  return hash;
+}
+
+constexpr std::size_t padded_dimension(std::size_t dimension) {
+  return (dimension + step_columns - 1) / step_columns * step_columns;
+}
+
+}  // namespace
+
+void CudaPoints::allocate() {
+  device_->use();
+  coordinates_.at_least(*device_,
+                        product_of(std::max<std::size_t>(1, rows()), std::max<std::size_t>(1, dimension()), sizeof(double)));
+  std::vector<double> shifts(padded_dimension(std::max<std::size_t>(1, dimension())));
+  for (std::size_t c = 0; c < dimension(); ++c) shifts[c] = shift(c);
+  shifts_.at_least(*device_, shifts.size() * sizeof(double));
+  device_->copy_to_device(shifts_.address(), shifts.data(), shifts.size() * sizeof(double));
+  device_->synchronize();
+}
+
+CudaPoints::CudaPoints(SharedDevice device, PointSource& source, Precision precision, const std::optional<Whole>& whole,
+                       HostBuffer& staging)
+    : device_(std::move(device)), precision_(precision) {
+  const std::size_t rows = source.rows(), dimension = source.dimension();
+  layout_ = whole ? std::make_shared<const Layout>(whole->rows, whole->first, rows) : plain_layout(rows);
+  bounds_.dimension = dimension;
+  allocate();
+  const std::size_t some = staged_rows(rows, dimension);
+  double* const host = staging.at_least(*device_, std::max<std::size_t>(1, some * dimension));
+  std::vector<std::uint64_t> hashes(whole ? 0 : rows);
+  for (std::size_t first = 0; first < rows; first += some) {
+    const std::size_t count = std::min(some, rows - first);
+    source.read(first, count, host);
+    device_->copy_to_device(coordinates_.address() + first * dimension * sizeof(double), host,
+                            count * dimension * sizeof(double));
+    for (std::size_t i = 0; i < count; ++i) {
+      double square = 0;
+      for (std::size_t c = 0; c < dimension; ++c) square += host[i * dimension + c] * host[i * dimension + c];
+      bounds_.square = std::max(bounds_.square, square);
+      if (!whole) hashes[first + i] = hash_of(host + i * dimension, dimension);
+    }
+    device_->synchronize();  // before the memory is filled again
+  }
+  if (whole) {
+    bounds_.square = whole->largest_square;
+    bounds_.copies = whole->copies;
+    bounds_.table = whole->table;
+  } else {
+    std::sort(hashes.begin(), hashes.end());
+    bounds_.copies = std::adjacent_find(hashes.begin(), hashes.end()) != hashes.end();
+  }
+}
+
+CudaPoints::CudaPoints(SharedDevice device, Archive& archive, HostBuffer& staging) : device_(std::move(device)) {
+  std::size_t all = 0, first_row = 0, here = 0;
+  archive(all, first_row, here, bounds_.dimension, bounds_.square, bounds_.copies, bounds_.table, precision_);
+  if (first_row > all || here > all - first_row ||
+      (bounds_.dimension > 0 && here > archive.left() / sizeof(double) / bounds_.dimension))
+    throw Error(Failure::input, "points in it are cut short");
+  layout_ = std::make_shared<const Layout>(all, first_row, here);
+  allocate();
+  const std::size_t some = staged_rows(here, dimension());
+  double* const host = staging.at_least(*device_, std::max<std::size_t>(1, some * dimension()));
+  for (std::size_t first = 0; first < here; first += some) {
+    const std::size_t values = std::min(some, here - first) * dimension();
+    archive.bytes(host, values * sizeof(double));
+    device_->copy_to_device(coordinates_.address() + first * dimension() * sizeof(double), host, values * sizeof(double));
+    device_->synchronize();
+  }
+}
+
+void CudaPoints::write(Archive& archive, HostBuffer& staging) const {
+  std::size_t all = layout_->rows(), first_row = layout_->first(), here = rows();
+  Bounds bounds = bounds_;
+  Precision precision = precision_;
+  archive(all, first_row, here, bounds.dimension, bounds.square, bounds.copies, bounds.table, precision);
+  const std::size_t some = staged_rows(here, dimension());
+  double* const host = staging.at_least(*device_, std::max<std::size_t>(1, some * dimension()));
+  device_->use();
+  for (std::size_t first = 0; first < here; first += some) {
+    const std::size_t values = std::min(some, here - first) * dimension();
+    device_->copy_to_host(host, coordinates_.address() + first * dimension() * sizeof(double), values * sizeof(double));
+    device_->synchronize();
+    archive.bytes(host, values * sizeof(double));
+  }
+}
+
+CudaPoints::Fused CudaPoints::fused(double beta) const {
+  const std::size_t width = std::max(padded_dimension(dimension()), std::size_t{step_columns}), padded = padded_rows();
+  const int steps = static_cast<int>(width / step_columns);
+  if (beta_ != beta) {
+    beta_ = std::numeric_limits<double>::quiet_NaN();
+    parts_.at_least(*device_, product_of(padded, 2 * width, sizeof(std::uint16_t)));
+    norms_.at_least(*device_, padded * sizeof(float));
+    factors_.at_least(*device_, padded * sizeof(double));
+    const PackPoints arguments = {coordinates_.address(),
+                                  static_cast<int>(rows()),
+                                  static_cast<int>(padded),
+                                  static_cast<int>(dimension()),
+                                  steps,
+                                  Gaussian::point_scale(beta),
+                                  shifts_.address(),
+                                  parts_.address(),
+                                  norms_.address(),
+                                  factors_.address()};
+    device_->launch_for("pack_points", padded * 32, arguments);
+    beta_ = beta;
+  }
+  return {parts_.address(), norms_.address(), factors_.address(), steps};
+}
+
+Pointer CudaPoints::floats(int exponent) const {
+  if (exponent_ != exponent) {
+    exponent_.reset();
+    floats_.at_least(*device_, coordinates_.bytes());
+    const PackFloats arguments = {coordinates_.address(), static_cast<int>(rows()), static_cast<int>(dimension()),
+                                  std::ldexp(1.0, exponent), floats_.address()};
+    device_->launch_for("pack_floats", rows() * dimension(), arguments);
+    exponent_ = exponent;
+  }
+  return floats_.address();
+}
+
+}  // namespace fd::cuda

@@ -1,0 +1,51 @@
+// Points in a GPU's memory: coordinates as they came, in fp64, and the forms that kernels take, made on the device for one bandwidth at a time.
+#pragma once
+
+#include <limits>
+#include <optional>
+
+#include "backends/cuda/accuracy.hpp"
+#include "backends/cuda/cuda_panel.hpp"
+#include "base/archive.hpp"
+#include "device/backend.hpp"
+#include "device/points.hpp"
+
+namespace fd::cuda {
+
+class CudaPoints final : public Points {
+ public:
+  CudaPoints(SharedDevice device, PointSource& source, Precision precision, const std::optional<Whole>& whole,
+             HostBuffer& staging);
+  // Of what another rank's back-end wrote.
+  CudaPoints(SharedDevice device, Archive& archive, HostBuffer& staging);
+  void write(Archive& archive, HostBuffer& staging) const;
+
+  const SharedLayout& layout() const override { return layout_; }
+  std::size_t dimension() const override { return bounds_.dimension; }
+  Precision precision() const override { return precision_; }
+  const Bounds& bounds() const { return bounds_; }
+  std::size_t padded_rows() const { return (rows() + panel_rows - 1) / panel_rows * panel_rows; }
+  Pointer coordinates() const { return coordinates_.address(); }
+
+  // For the fused kernel.
+  struct Fused {
+    Pointer parts, norms, factors;
+    int steps;
+  };
+  Fused fused(double beta) const;
+  // For the direct kernel in fp32: pairs of floats, times 2^exponent.
+  Pointer floats(int exponent) const;
+
+ private:
+  void allocate();
+  SharedDevice device_;
+  SharedLayout layout_;
+  Bounds bounds_;
+  Precision precision_ = Precision::fp32;
+  Buffer coordinates_, shifts_;
+  mutable Buffer parts_, norms_, factors_, floats_;
+  mutable double beta_ = std::numeric_limits<double>::quiet_NaN();
+  mutable std::optional<int> exponent_;
+};
+
+}  // namespace fd::cuda

@@ -1,0 +1,180 @@
+#include "backends/cuda/device.hpp"
+
+#include <optional>
+
+#include <flashdiffusion/error.hpp>
+
+#include "backends/cuda/kernel_images.hpp"
+
+namespace fd::cuda {
+namespace {
+
+// CUdevice_attribute, CUfunction_attribute and flags, as the driver's binary interface numbers them
+constexpr int multiprocessor_count = 16, capability_major = 75, capability_minor = 76, most_shared_bytes = 8;
+constexpr unsigned non_blocking_stream = 1, event_without_time_that_blocks = 3, portable_host_memory = 1;
+constexpr unsigned shared_bytes_without_asking = 48 * 1024;
+constexpr int oldest_capability = 80;
+
+}  // namespace
+
+std::unique_ptr<Device> Device::open(int wanted) {
+  const Driver& driver = Driver::get();
+  int count = 0;
+  driver.check(driver.device_count(&count), "cuDeviceGetCount", "the CUDA driver");
+  if (count <= 0) throw Error(Failure::device, "the CUDA driver knows no device", "use --backend cpu, or see docs/gpu.md");
+  if (wanted >= count)
+    throw Error(Failure::device, "there is no GPU " + std::to_string(wanted) + ": the CUDA driver knows " + std::to_string(count),
+                "count from 0");
+  std::optional<Error> first;
+  for (int number = wanted < 0 ? 0 : wanted; number < (wanted < 0 ? count : wanted + 1); ++number) {
+    try {
+      std::unique_ptr<Device> device(new Device(driver, number));
+      device->start();
+      return device;
+    } catch (const Error& error) {
+      if (!first) first = error;
+    }
+  }
+  throw Error(*first);
+}
+
+Device::Device(const Driver& driver, int number) : driver_(driver), number_(number), name_("GPU " + std::to_string(number)) {}
+
+void Device::start() {
+  check(driver_.device_get(&device_, number_), "cuDeviceGet");
+  char text[256] = {};
+  check(driver_.device_name(text, sizeof text - 1, device_), "cuDeviceGetName");
+  name_ += std::string(", ") + text;
+  int major = 0, minor = 0;
+  check(driver_.device_attribute(&major, capability_major, device_), "cuDeviceGetAttribute");
+  check(driver_.device_attribute(&minor, capability_minor, device_), "cuDeviceGetAttribute");
+  check(driver_.device_attribute(&multiprocessors_, multiprocessor_count, device_), "cuDeviceGetAttribute");
+  check(driver_.device_memory(&memory_, device_), "cuDeviceTotalMem");
+  capability_ = 10 * major + minor;
+  if (capability_ < oldest_capability)
+    throw Error(Failure::device, name_ + " is of compute capability " + std::to_string(major) + "." + std::to_string(minor),
+                "8.0 or newer (Ampere) is needed; use --backend cpu");
+  check(driver_.retain_context(&context_, device_), "cuDevicePrimaryCtxRetain");
+  use();
+  check(driver_.create_stream(&stream_, non_blocking_stream), "cuStreamCreate");
+  load_kernels();
+}
+
+// The image made for this very chip, else the PTX of the newest chip that is not newer, which the driver compiles.
+void Device::load_kernels() {
+  for (const KernelFile& file : kernel_files()) {
+    Result last = 0;
+    ModuleHandle module = nullptr;
+    for (const bool compiled : {true, false}) {
+      const KernelImage* best = nullptr;
+      for (const KernelImage& image : file.images)
+        if (image.compiled == compiled && (compiled ? image.capability / 10 == capability_ / 10 && image.capability <= capability_
+                                                    : image.capability <= capability_))
+          if (best == nullptr || image.capability > best->capability) best = &image;
+      if (best == nullptr) continue;
+      last = driver_.load_module(&module, best->data);
+      if (last == Driver::out_of_memory) check(last, "cuModuleLoadData");
+      if (last == 0) break;
+      module = nullptr;
+    }
+    if (module == nullptr)
+      throw Error(Failure::device,
+                  name_ + " takes none of the kernels of this build (" + file.name +
+                      "): " + (last != 0 ? driver_.text(last) : "none is for it") + "; its driver speaks CUDA " +
+                      driver_.version_text() + ", they were built with " + kernel_compiler(),
+                  "update the driver, or build with an older nvcc; --backend cpu does without");
+    modules_.push_back(module);
+  }
+}
+
+Device::~Device() {
+  drain();
+  if (context_ != nullptr) driver_.set_current(context_);
+  for (ModuleHandle module : modules_) driver_.unload_module(module);
+  if (stream_ != nullptr) driver_.destroy_stream(stream_);
+  if (context_ != nullptr) driver_.release_context(device_);
+}
+
+void Device::drain() const noexcept {
+  if (context_ == nullptr || stream_ == nullptr) return;
+  driver_.set_current(context_);
+  driver_.synchronize(stream_);
+}
+
+void Device::launch_pointers(const char* name, Grid grid, void** arguments) {
+  auto known = kernels_.find(name);
+  if (known == kernels_.end()) {
+    Kernel kernel;
+    Result last = 1;
+    for (std::size_t m = 0; m < modules_.size() && kernel.handle == nullptr; ++m) {
+      last = driver_.get_function(&kernel.handle, modules_[m], name);
+      if (last != 0) kernel.handle = nullptr;
+    }
+    if (kernel.handle == nullptr) check(last, "cuModuleGetFunction");
+    known = kernels_.emplace(name, kernel).first;
+  }
+  Kernel& kernel = known->second;
+  if (grid.shared_bytes > shared_bytes_without_asking && grid.shared_bytes > kernel.shared_bytes) {
+    check(driver_.set_function_attribute(kernel.handle, most_shared_bytes, static_cast<int>(grid.shared_bytes)),
+          "cuFuncSetAttribute");
+    kernel.shared_bytes = grid.shared_bytes;
+  }
+  check(driver_.launch(kernel.handle, grid.x, grid.y, grid.z, grid.threads, 1, 1, grid.shared_bytes, stream_, arguments, nullptr),
+        "cuLaunchKernel");
+}
+
+void Buffer::at_least(const Device& device, std::size_t bytes) {
+  if (bytes <= bytes_) return;
+  device.drain();  // work under way may still use what is given back
+  release();
+  device.use();
+  device.check(device.driver().allocate(&address_, bytes), "cuMemAlloc");
+  device_ = &device;
+  bytes_ = bytes;
+}
+
+void Buffer::release() noexcept {
+  if (device_ == nullptr) return;
+  device_->drain();
+  device_->driver().free(address_);
+  device_ = nullptr, address_ = 0, bytes_ = 0;
+}
+
+double* HostBuffer::at_least(const Device& device, std::size_t values) {
+  if (values > values_) {
+    release();
+    device.use();
+    device.check(device.driver().allocate_host(&data_, values * sizeof(double), portable_host_memory), "cuMemHostAlloc");
+    device_ = &device;
+    values_ = values;
+  }
+  return static_cast<double*>(data_);
+}
+
+void HostBuffer::release() noexcept {
+  if (device_ == nullptr) return;
+  device_->drain();
+  device_->driver().free_host(data_);
+  device_ = nullptr, data_ = nullptr, values_ = 0;
+}
+
+Event::~Event() {
+  if (device_ == nullptr) return;
+  device_->drain();
+  device_->driver().destroy_event(handle_);
+}
+
+void Event::record(const Device& device) {
+  if (device_ == nullptr) {
+    device.check(device.driver().create_event(&handle_, event_without_time_that_blocks), "cuEventCreate");
+    device_ = &device;
+  }
+  device.check(device.driver().record_event(handle_, device.stream()), "cuEventRecord");
+  recorded_ = true;
+}
+
+void Event::wait() const {
+  if (recorded_) device_->check(device_->driver().wait_for_event(handle_), "cuEventSynchronize");
+}
+
+}  // namespace fd::cuda

@@ -1,0 +1,130 @@
+#include "backends/cuda/tall_blocks.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace fd::cuda {
+namespace {
+
+constexpr std::size_t gram_pieces = 64,
+                      gram_rows = 512;  // pieces of rows, at most, and rows of one, at least: the cut decides the bits
+
+unsigned tiles(std::size_t count, std::size_t size) { return static_cast<unsigned>((count + size - 1) / size); }
+
+const char* named(Columns a, const char* wide, const char* narrow) { return is_wide(a) ? wide : narrow; }
+
+}  // namespace
+
+Eigen::MatrixXd TallBlocks::gram(Columns a, Columns b) {
+  device_->use();
+  const std::size_t size = a.count * b.count, rows = a.rows();
+  std::vector<double> host(size, 0.0);
+  if (size > 0 && rows > 0) {
+    const std::size_t piece = std::max(gram_rows, (rows + gram_pieces - 1) / gram_pieces), pieces = (rows + piece - 1) / piece;
+    partial_.at_least(*device_, pieces * size * sizeof(double));
+    sum_.at_least(*device_, size * sizeof(double));
+    Device::Grid grid;
+    grid.x = tiles(b.count, 32), grid.y = tiles(a.count, 32), grid.z = static_cast<unsigned>(pieces);
+    const GramArguments arguments = {window(a), window(b), static_cast<int>(piece), partial_.address()};
+    device_->launch(named(a, "gram_f64", "gram_f32"), grid, arguments);
+    const GramSum sum = {partial_.address(), sum_.address(), static_cast<int>(size), static_cast<int>(pieces)};
+    device_->launch_for("gram_sum", size, sum);
+    double* const staged = staging_.at_least(*device_, size);
+    device_->copy_to_host(staged, sum_.address(), size * sizeof(double));
+    device_->synchronize();
+    std::copy_n(staged, size, host.data());
+  }
+  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  return Eigen::Map<const RowMajor>(host.data(), static_cast<Eigen::Index>(a.count), static_cast<Eigen::Index>(b.count));
+}
+
+void TallBlocks::combine(Columns a, const Eigen::MatrixXd& s, Columns y, bool accumulate) {
+  if (y.count == 0 || a.rows() == 0) return;
+  device_->use();
+  const std::size_t size = a.count * y.count;
+  double* const staged = staging_.at_least(*device_, std::max<std::size_t>(1, size));
+  for (std::size_t m = 0; m < a.count; ++m)
+    for (std::size_t c = 0; c < y.count; ++c)
+      staged[m * y.count + c] = s(static_cast<Eigen::Index>(m), static_cast<Eigen::Index>(c));
+  sum_.at_least(*device_, std::max<std::size_t>(1, size) * sizeof(double));
+  device_->copy_to_device(sum_.address(), staged, size * sizeof(double));
+
+  // In place, results wait apart until all of A has been read.
+  const Window from = window(a), to = window(y);
+  const std::size_t value = is_wide(y) ? sizeof(double) : sizeof(float);
+  Window out = to;
+  const bool in_place = a.panel == y.panel;
+  if (in_place) {
+    partial_.at_least(*device_, product_of(y.rows(), y.count, value));
+    out = {partial_.address(), static_cast<int>(y.count), to.rows, to.count};
+  }
+  Device::Grid grid;
+  grid.x = tiles(a.rows(), 32), grid.y = tiles(y.count, 32);
+  const CombineArguments arguments = {from, out, sum_.address(), accumulate && !in_place ? 1 : 0};
+  device_->launch(named(y, "combine_f64", "combine_f32"), grid, arguments);
+  if (in_place) {
+    const CopyArguments copy = {out, to, accumulate ? 1 : 0};
+    device_->launch_for(named(y, "copy_f64", "copy_f32"), y.rows() * y.count, copy);
+  }
+  device_->synchronize();  // the coefficients are in memory that the next call fills
+}
+
+void TallBlocks::scale_rows(Columns scale, Columns a, Columns y, bool add) {
+  device_->use();
+  const ScaleArguments arguments = {window(scale), window(a), window(y), add ? 1 : 0};
+  device_->launch_for(named(a, "scale_rows_f64", "scale_rows_f32"), a.rows() * a.count, arguments);
+}
+
+void TallBlocks::randomize(Columns a, std::uint64_t seed, std::uint64_t stream) {
+  device_->use();
+  const Layout& layout = *a.panel->layout();
+  RandomArguments arguments = {window(a), 0, seed, stream, layout.first()};
+  std::vector<std::uint64_t> order;
+  for (std::size_t place = 0; place < layout.here(); ++place)
+    if (layout.local_row(place) != place) {
+      for (std::size_t each = 0; each < layout.here(); ++each) order.push_back(layout.row(each));
+      order_.at_least(*device_, order.size() * sizeof(std::uint64_t));
+      device_->copy_to_device(order_.address(), order.data(), order.size() * sizeof(std::uint64_t));
+      arguments.order = order_.address();
+      break;
+    }
+  device_->launch_for(named(a, "randomize_f64", "randomize_f32"), a.rows() * a.count, arguments);
+  if (!order.empty()) device_->synchronize();
+}
+
+// f(first row, rows, staging memory) for pieces that fit into it
+template <class F>
+void TallBlocks::each_piece(Columns a, F&& f) {
+  if (a.count == 0 || a.rows() == 0) return;
+  device_->use();
+  const std::size_t rows = std::min(a.rows(), std::max<std::size_t>(1, staged_values / a.count));
+  double* const staged = staging_.at_least(*device_, rows * a.count);
+  values_.at_least(*device_, rows * a.count * sizeof(double));
+  for (std::size_t first = 0; first < a.rows(); first += rows) f(first, std::min(rows, a.rows() - first), staged);
+}
+
+void TallBlocks::upload(const double* host, Columns a) {
+  const Layout& layout = *a.panel->layout();
+  each_piece(a, [&](std::size_t first, std::size_t rows, double* staged) {
+    for (std::size_t i = 0; i < rows; ++i)
+      std::copy_n(host + layout.local_row(first + i) * a.count, a.count, staged + i * a.count);
+    device_->copy_to_device(values_.address(), staged, rows * a.count * sizeof(double));
+    const MoveArguments arguments = {window(a), static_cast<int>(first), static_cast<int>(rows), values_.address()};
+    device_->launch_for(named(a, "put_f64", "put_f32"), rows * a.count, arguments);
+    device_->synchronize();
+  });
+}
+
+void TallBlocks::download(Columns a, double* host) {
+  const Layout& layout = *a.panel->layout();
+  each_piece(a, [&](std::size_t first, std::size_t rows, double* staged) {
+    const MoveArguments arguments = {window(a), static_cast<int>(first), static_cast<int>(rows), values_.address()};
+    device_->launch_for(named(a, "take_f64", "take_f32"), rows * a.count, arguments);
+    device_->copy_to_host(staged, values_.address(), rows * a.count * sizeof(double));
+    device_->synchronize();
+    for (std::size_t i = 0; i < rows; ++i)
+      std::copy_n(staged + i * a.count, a.count, host + layout.local_row(first + i) * a.count);
+  });
+}
+
+}  // namespace fd::cuda

@@ -1,0 +1,97 @@
+"""The program where there is no GPU, a driver that does not start, an old one, and one that fails in its n-th call: a clear line and status 3, or
+the cpu back-end where nobody asked for a GPU; nothing is left behind.
+
+FD_EVERY_CALL=1 tries every call of a fit, else some are tried."""
+import os
+import subprocess
+
+import numpy as np
+import pytest
+
+PROGRAM = os.environ["FLASHDIFFUSION"]
+
+
+def run(tmp_path, *arguments, backend="cuda", **environment):
+    everything = dict(os.environ, FD_SOFTGPU_REPORT=str(tmp_path / "report"), **{k: str(v) for k, v in environment.items()})
+    return subprocess.run([PROGRAM, *arguments, "--backend", backend], env=everything, capture_output=True, text=True, timeout=300)
+
+
+@pytest.fixture(scope="module")
+def points(tmp_path_factory):
+    path = tmp_path_factory.mktemp("points") / "points.npy"
+    angle = np.random.default_rng(1).uniform(0, 2 * np.pi, (90, 2))
+    np.save(path, np.column_stack([np.cos(angle), np.sin(angle)]).astype(np.float32))
+    return path
+
+
+def fit(tmp_path, points, **keywords):
+    return run(tmp_path, "fit", str(points), "-k", "2", "--beta", "0.5", "-o", str(tmp_path / "model.h5"), **keywords)
+
+
+def one_line(result, *words):
+    assert result.returncode == 3, result.stderr
+    first = result.stderr.splitlines()[0]
+    assert first.startswith("flashdiffusion: "), result.stderr
+    for word in words:
+        assert word in first, result.stderr
+
+
+NONE = "/nowhere/libcuda.so.1"
+
+
+def test_without_a_driver(tmp_path, points):
+    one_line(fit(tmp_path, points, FLASHDIFFUSION_CUDA_DRIVER=NONE), "no CUDA driver")
+    assert not (tmp_path / "model.h5").exists()
+
+
+def test_a_driver_that_does_not_start(tmp_path, points):
+    one_line(fit(tmp_path, points, FD_SOFTGPU_INIT=100), "does not start")
+
+
+def test_an_old_driver(tmp_path, points):
+    one_line(fit(tmp_path, points, FD_SOFTGPU_DRIVER_VERSION=10020), "too old", "10.2")
+
+
+def test_an_old_gpu(tmp_path, points):
+    one_line(fit(tmp_path, points, FD_SOFTGPU_SM=75), "compute capability 7.5")
+
+
+@pytest.mark.parametrize("environment", [dict(FLASHDIFFUSION_CUDA_DRIVER=NONE), dict(FD_SOFTGPU_INIT=100), dict(FD_SOFTGPU_DRIVER_VERSION=10020)])
+def test_automatic_choice_falls_back(tmp_path, points, environment):
+    result = fit(tmp_path, points, backend="auto", **environment)
+    assert result.returncode == 0, result.stderr
+    assert (tmp_path / "model.h5").exists()
+    assert "CUDA" not in result.stderr and "cuda" not in result.stderr
+
+
+def test_little_memory_is_named(tmp_path, points):
+    result = fit(tmp_path, points, FD_SOFTGPU_MEMORY=4096)
+    assert result.returncode != 0
+    assert "memory" in result.stderr and "GPU 0" in result.stderr, result.stderr
+
+
+def check_failure(tmp_path, points, n):
+    """Whether a fit whose n-th call fails says so; False where it does not need that call, and succeeds."""
+    model, report = tmp_path / "model.h5", tmp_path / "report"
+    model.unlink(missing_ok=True)
+    report.unlink(missing_ok=True)
+    result = fit(tmp_path, points, FD_SOFTGPU_FAIL=n)
+    assert not report.exists() or "leak" not in report.read_text(), (n, report.read_text())
+    if result.returncode == 0:
+        assert model.exists(), n
+        return False
+    assert result.returncode == 3, (n, result.returncode, result.stderr)
+    assert not model.exists(), n
+    assert len(result.stderr.splitlines()) <= 3 and result.stderr.startswith("flashdiffusion: "), (n, result.stderr)
+    return True
+
+
+def test_the_nth_call_fails(tmp_path, points):
+    if os.environ.get("FD_EVERY_CALL"):
+        n, in_vain = 1, 0
+        while in_vain < 40:
+            in_vain = 0 if check_failure(tmp_path, points, n) else in_vain + 1
+            n += 1
+        assert n > 100
+    else:
+        assert sum(check_failure(tmp_path, points, n) for n in [*range(1, 15, 2), 24, 41, 83, 171]) > 8
