@@ -54,8 +54,10 @@ class Kept : public testing::TestWithParam<Case> {
 TEST_P(Kept, TilesChangeNoBit) {
   const std::size_t value = traits(GetParam().precision).wide_panels ? 8 : 4, all = 250 * 250 * value;
   const Results expected = passes(0, 1, false);
+  // to a back-end that keeps nothing, room for more or less is the same
+  const bool keeps = GetParam().make(1, all)->kept(250, 40, GetParam().precision).bytes > 0;
   for (const bool one_bandwidth : Case::some<bool>({false, true}, 2))
-    for (const std::size_t bytes : Case::some<std::size_t>({all, all / 4, 20000}, 3))
+    for (const std::size_t bytes : keeps ? std::vector<std::size_t>{all, all / 4, 20000} : std::vector<std::size_t>{all})
       for (const int threads : Case::some<int>({1, 2, 3}, 3))
         EXPECT_EQ(passes(bytes, threads, one_bandwidth), expected)
             << bytes << " bytes, " << threads << " threads" << (one_bandwidth ? ", entries" : "");

@@ -101,8 +101,8 @@ def test_a_rank_that_is_killed_ends_all(program, victim):
 
 @with_mpi
 def test_a_stop_keeps_what_was_found(program):
-    np.save(program.folder / "x.npy", torus(12000))
-    fit = ["fit", "x.npy", "-k", "8", "--tolerance", "1e-7", "--beta", "0.5", "--checkpoint", "state", "--checkpoint-every", "0", "-o", "m.h5"]
+    np.save(program.folder / "x.npy", torus(16000))
+    fit = ["fit", "x.npy", "-k", "8", "--precision", "fp64", "--tolerance", "1e-8", "--beta", "0.5", "--checkpoint", "state", "--checkpoint-every", "0", "-o", "m.h5"]
     process = subprocess.Popen([*MPIRUN, "-np", "2", PROGRAM, *fit], cwd=program.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while not (program.folder / "state").exists():
         assert process.poll() is None, "the fit was over before it was stopped"

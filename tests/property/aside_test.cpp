@@ -145,11 +145,19 @@ INSTANTIATE_TEST_SUITE_P(Groups, RareGroup,
                          });
 
 // At the bandwidth that a group holds the others down to, its own modes are localised too: it is admitted all the same.
+// Not with every start: of 80 seeds 70 lead to beta 38.5, the others to 0.03 or 4, where the group's inner modes count as localised.
 TEST(Aside, AGroupOfASmallTableIsAdmitted) {
-  const Model model = fitted(sheet_with_group(1000, 20), 16);
-  EXPECT_TRUE(model.converged) << model.outcome;
-  EXPECT_EQ(model.aside, std::vector<std::size_t>{1020}) << model.outcome;
-  EXPECT_GT(model.beta, 5) << model.outcome;
+  const Dataset data = sheet_with_group(1000, 20);
+  int admitted = 0;
+  for (const std::uint64_t seed : {40, 41, 42, 43, 44, 45, 46, 47}) {
+    Options options;
+    options.seed = seed;
+    const Model model = fit(PointsView(data.x.data(), data.rows, data.dimension), options);
+    EXPECT_TRUE(model.converged) << model.outcome;
+    EXPECT_EQ(model.aside, std::vector<std::size_t>{1020}) << model.outcome;
+    admitted += model.beta > 5;
+  }
+  EXPECT_GE(admitted, 6);
 }
 
 // More far objects than modes.

@@ -21,7 +21,7 @@ class DenseSpectrum : public testing::TestWithParam<Case> {};
 
 TEST_P(DenseSpectrum, EigenpairsAndTransform) {
   const auto& [name, roll, alpha, beta] = GetParam();
-  const std::size_t n = 2000, k = 16;
+  const std::size_t n = 1400, k = 16;
   const Dataset data = roll ? swiss_roll(n) : torus(n, 32);
   const DenseDiffusion dense = dense_diffusion(data, beta, alpha, false);
   const Eigen::VectorXd pi = dense.d / dense.d.sum();

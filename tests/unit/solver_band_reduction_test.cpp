@@ -6,9 +6,9 @@
 
 #include <Eigen/Core>
 
+#include "base/eigenpairs.hpp"
 #include "base/random.hpp"
 #include "solver/band_reduction.hpp"
-#include "solver/eigenpairs.hpp"
 #include "solver/leading_pairs.hpp"
 
 namespace fd::test {
