@@ -166,7 +166,7 @@ __device__ __forceinline__ void direct(const DirectArguments& p) {
 }  // namespace fd::cuda
 
 #define FD_DIRECT(NAME, T, SQUARES) \
-  extern "C" __global__ void __launch_bounds__(256) NAME(fd::cuda::DirectArguments p) { fd::cuda::direct<T, SQUARES>(p); }
+  extern "C" __global__ void __launch_bounds__(256, 1) NAME(fd::cuda::DirectArguments p) { fd::cuda::direct<T, SQUARES>(p); }
 FD_DIRECT(direct_f32, float, false)
 FD_DIRECT(direct_f32_mass, float, true)
 FD_DIRECT(direct_f64, double, false)
