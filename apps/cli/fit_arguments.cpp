@@ -118,6 +118,11 @@ void FitArguments::declare(CLI::App& app) {
       ->type_name("N")
       ->capture_default_str()
       ->group(work);
+  app.add_option("--devices", devices, "GPUs that share the rows, such as 0,1; default: the first that answers")
+      ->delimiter(',')
+      ->check(whole_number)
+      ->type_name("LIST")
+      ->group(work);
   app.add_option("--ranks", ranks,
                  "threads that share the rows as the ranks of a cluster do; processes: mpirun -np N flashdiffusion fit")
       ->check(whole_number)
@@ -168,6 +173,7 @@ Options FitArguments::options() const {
   o.backend = backend;
   o.threads = checked_threads(threads);
   o.rows_a_rank = rows_a_rank;
+  o.devices = devices;
   o.ranks = static_cast<int>(std::min<std::size_t>(ranks, std::numeric_limits<int>::max()));
   o.block = block;
   o.basis = basis;
@@ -253,6 +259,7 @@ nlohmann::json to_json(const Options& o) {
           {"backend", o.backend},
           {"threads", o.threads},
           {"ranks", o.ranks},
+          {"devices", o.devices},
           {"block", o.block},
           {"basis", o.basis},
           {"tolerance", o.tolerance},

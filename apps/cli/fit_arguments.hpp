@@ -38,6 +38,7 @@ struct FitArguments {
   std::optional<double> beta0, beta_max;
   bool ladder = true, no_points = false, drop_localised = false;
   std::size_t threads = 0, ranks = 1, rows_a_rank = 2048;
+  std::vector<int> devices;
   std::uint64_t seed = 42;
 
   void declare(CLI::App& app);

@@ -52,7 +52,7 @@ struct Options {
   std::string backend = "auto";
   std::string isa;           // instruction set of the cpu back-end; empty: the best there is
   int threads = 0;           // 0: all cores the process may use
-  std::vector<int> devices;  // of a back-end that has several, each with a share of the rows; empty: all that answer
+  std::vector<int> devices;  // of the cuda back-end: several share the rows, a rank each; empty: the first that answers
   // Threads of this process that share the rows as the ranks of a cluster do, each with its share of `threads`: for trying out what a cluster would do.
   int ranks = 1;
   std::size_t rows_a_rank = 2048;         // ranks that would have fewer of a sub-sample, or of all rows, have none

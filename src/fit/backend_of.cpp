@@ -20,20 +20,21 @@ BackendRequest request_of(const Options& options, std::optional<std::size_t> kee
 std::unique_ptr<Backend> backend_of(const Options& options, std::optional<std::size_t> keep_bytes) {
   BackendRequest request = request_of(options, keep_bytes);
   request.comm = options.comm;
-  request.ranks = options.ranks;
+  request.ranks = options.devices.size() > 1 ? static_cast<int>(options.devices.size()) : options.ranks;  // a rank a device
   request.rows_a_rank = options.rows_a_rank;
   return make_backend(request);
 }
 
 std::unique_ptr<Backend> backend_of_a_rank(const Options& options, std::optional<std::size_t> keep_bytes) {
   BackendRequest request = request_of(options, keep_bytes);
-  if (options.comm == nullptr && options.ranks > 1)
-    request.threads = std::max(1, (options.threads > 0 ? options.threads : available_cores()) / options.ranks);
+  if (const auto ranks = static_cast<int>(ranks_of(options)); options.comm == nullptr && ranks > 1)
+    request.threads = std::max(1, (options.threads > 0 ? options.threads : available_cores()) / ranks);
   return make_backend(request);
 }
 
 std::size_t ranks_of(const Options& options) {
-  return static_cast<std::size_t>(options.comm != nullptr ? options.comm->size() : options.ranks);
+  if (options.comm != nullptr) return static_cast<std::size_t>(options.comm->size());
+  return options.devices.size() > 1 ? options.devices.size() : static_cast<std::size_t>(options.ranks);
 }
 
 }  // namespace fd

@@ -39,6 +39,12 @@ void check_values(const Options& o) {
   if (o.precision.empty()) refuse("`precision` names none", "fp32 is the default");
   for (const Precision precision : o.precision) traits(precision);  // throws for what is none
   if (o.components == 0) refuse("`components = 0`: there is at least one", "leave it out to have them found");
+  if (!o.devices.empty() && (o.backend == "cpu" || o.backend == "reference"))
+    refuse(fmt::format("`devices` are those of GPUs, and `backend = {}` has none", o.backend),
+           "use the cuda back-end, or leave `devices` out");
+  if (std::any_of(o.devices.begin(), o.devices.end(), [](int device) { return device < 0; }))
+    refuse("`devices` holds a number below zero", "devices are counted from 0");
+  if (o.devices.size() > 1 && o.ranks > 1) refuse("`devices` and `ranks` both say who shares the rows", "give one of them");
   constexpr int most_ranks = 1024;
   if (o.ranks < 1 || o.ranks > most_ranks)
     refuse(fmt::format("`ranks = {}` is outside [1, {}]", o.ranks, most_ranks), "1, no ranks at all, is the default");
