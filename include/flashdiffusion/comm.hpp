@@ -22,9 +22,13 @@ class Comm {
   virtual Message receive(int from) = 0;  // waits for it
   virtual void progress() {}              // lets messages on their way move; called several times a second while a rank computes
 
-  // The work of this number is to end early on all ranks. Numbers grow from work to work.
+  // The work of this number is to end early on all ranks. Rank 0 numbers it: no number comes twice, or one stopped work would stop another.
+  std::uint64_t new_work() { return ++last_work_; }
   virtual void ask_stop(std::uint64_t work) = 0;
   virtual bool stop_asked(std::uint64_t work) = 0;
+
+ private:
+  std::uint64_t last_work_ = 0;
 };
 
 // For programs that fit more than once: ranks other than 0 do what the fits of rank 0 (Options::comm) tell them, until rank 0 dismisses them.

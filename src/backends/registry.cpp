@@ -17,6 +17,7 @@ namespace {
 struct Row {
   const char* name;
   std::unique_ptr<Backend> (*make)(const BackendRequest&);
+  bool everywhere = true;  // no machine is without it
 };
 
 #ifdef FD_HAVE_CUDA
@@ -30,9 +31,9 @@ std::unique_ptr<Backend> make_cuda(const BackendRequest&) {
 }
 #endif
 
-// "auto" is the first row that can be made.
+// "auto" is the first row that can be made: one that not every machine has is passed over where it is not there, or has no memory left.
 constexpr std::array<Row, 3> table = {{
-    {"cuda", make_cuda},
+    {"cuda", make_cuda, false},
     {"cpu", [](const BackendRequest& r) { return make_cpu_backend(r.isa, r.threads, r.keep_bytes, r.one_bandwidth); }},
     {"reference", [](const BackendRequest&) { return make_reference_backend(); }},
 }};
@@ -43,12 +44,12 @@ std::unique_ptr<Backend> make_backend(const BackendRequest& request) {
   if (request.comm != nullptr ? request.comm->size() > 1 : request.ranks > 1) return make_rank_backend(request);
   std::string known = "auto";
   for (const auto& row : table) {
-    if (request.name == row.name) return row.make(request);
+    if (request.name == row.name || (request.name == "auto" && row.everywhere)) return row.make(request);
     if (request.name == "auto") {
       try {
         return row.make(request);
       } catch (const Error& error) {
-        if (error.kind() != Failure::device) throw;  // not on this machine: the next one
+        if (error.kind() != Failure::device && error.kind() != Failure::memory) throw;
       }
     }
     known += std::string(", ") + row.name;

@@ -47,6 +47,7 @@ enum class Share { all, even, odd };
 class Backend {
  public:
   virtual ~Backend() = default;
+  virtual std::string name() const = 0;         // in the registry: cpu, reference, ...
   virtual std::string description() const = 0;  // e.g. "cpu AVX2, 2 threads"
   virtual std::string isa() const = 0;
 

@@ -13,6 +13,7 @@ class PassedOn : public Backend {
  public:
   explicit PassedOn(std::unique_ptr<Backend> inner) : inner_(std::move(inner)) {}
 
+  std::string name() const override { return inner_->name(); }
   std::string description() const override { return inner_->description(); }
   std::string isa() const override { return inner_->isa(); }
   std::unique_ptr<Points> load(PointSource& centred, Precision precision, const std::optional<Whole>& whole) override {

@@ -132,6 +132,31 @@ void fit_on_all(const Dataset& data, const Options& options, int size, Ended& en
   one(threads.rank0());
 }
 
+// Fits that follow each other on the same ranks: what ended one early does not end the next.
+TEST(Ranks, AFitAfterOneThatWasStopped) {
+  const Dataset data = make_table("normal", 500, 3, 5);
+  Options options;
+  options.modes = 3;
+  options.beta = 0.5;
+  options.rows_a_rank = 1;
+  const auto serving = [](Comm& comm) { serve(comm); };
+  ranks::ThreadRanks threads(3, serving);
+  options.comm = &threads.rank0();
+  const PointsView points(data.x.data(), data.rows, data.dimension);
+  for (const int looks : {3, 6, 12}) {
+    StopsAfter observer(looks);
+    options.observer = &observer;
+    try {
+      fit(points, options);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), Failure::interrupted) << error.what();
+    }
+    options.observer = nullptr;
+    EXPECT_TRUE(fit(points, options).converged);
+  }
+  dismiss(threads.rank0());
+}
+
 TEST(Ranks, TheModelIsOnRankZeroAndAnErrorOnAll) {
   Dataset data = make_table("normal", 400, 3, 5);
   Options options;

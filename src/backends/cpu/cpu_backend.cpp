@@ -220,6 +220,7 @@ class CpuBackend final : public Backend {
         single_(*kernels.f32, team_, keep_bytes, one_bandwidth),
         double_(*kernels.f64, team_, keep_bytes, one_bandwidth) {}
 
+  std::string name() const override { return "cpu"; }
   std::string description() const override {
     return "cpu " + isa_ + ", " + std::to_string(team_.threads()) + (team_.threads() == 1 ? " thread" : " threads");
   }

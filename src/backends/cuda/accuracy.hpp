@@ -23,8 +23,11 @@
 
 namespace fd::cuda {
 
-constexpr double largest_fused_square = 62;
-constexpr std::size_t columns_without_low_low = 48;
+// The sum of high parts, which begins at 14 - (|x|^2 + |y|^2)/2, is exact while it stays above -64. Between rows of one table it falls below for pairs alone
+// whose entries are nothing beside the row's own; between two tables such pairs may be all there are.
+constexpr double largest_fused_square = 62, largest_fused_square_of_two = 38;
+// 4.0e-6 was measured at 24 columns of sparse zeros and ones, 8.2e-6 at 40: rows that are equal in most columns share their low parts there.
+constexpr std::size_t columns_without_low_low = 24;
 constexpr double largest_shift = 0x1p-9;
 
 inline double shift(std::size_t column) { return largest_shift * (2 * Random(0x5EED, 1).uniform(column) - 1); }
@@ -36,19 +39,20 @@ struct Bounds {
   std::uint64_t table = 0;  // that the rows are part of (Whole); 0: they are all there are
 };
 
+// Rows of one table, here and on another rank perhaps; those of different tables may be equal.
+inline bool one_table(const Bounds& x, const Bounds& z) { return &x == &z || (x.table != 0 && x.table == z.table); }
+
 enum class Form { fused, direct };
 
 inline Form form_for(Precision precision, double beta, const Bounds& x, const Bounds& z) {
   if (traits(precision).wide_panels) return Form::direct;
   const double norm = Gaussian::point_scale(beta) * std::sqrt(std::max(x.square, z.square)) +
                       largest_shift * std::sqrt(static_cast<double>(x.dimension));
-  return norm * norm <= largest_fused_square ? Form::fused : Form::direct;
+  return norm * norm <= (one_table(x, z) ? largest_fused_square : largest_fused_square_of_two) ? Form::fused : Form::direct;
 }
 
-// Rows of different tables may be equal.
-inline bool low_parts_count(const Bounds& x, const Bounds& z, bool symmetric) {
-  const bool one_table = symmetric || (x.table != 0 && x.table == z.table);
-  return x.copies || z.copies || !one_table || x.dimension > columns_without_low_low;
+inline bool low_parts_count(const Bounds& x, const Bounds& z) {
+  return x.copies || z.copies || !one_table(x, z) || x.dimension > columns_without_low_low;
 }
 
 }  // namespace fd::cuda

@@ -14,6 +14,7 @@ class CudaBackend final : public Backend {
  public:
   explicit CudaBackend(cuda::SharedDevice device) : device_(std::move(device)), passes_(device_), blocks_(device_) {}
 
+  std::string name() const override { return "cuda"; }
   std::string description() const override { return "cuda " + device_->name() + " (" + isa() + ")"; }
   std::string isa() const override { return "sm_" + std::to_string(device_->capability()); }
 

@@ -66,7 +66,7 @@ void PassRunner::fused(const Product& product, const Group& group) {
     grid.shared_bytes = static_cast<unsigned>(fused_shared_bytes(packed_x.steps, group.width));
     const FusedArguments arguments = {blocks,
                                       packed_x.steps,
-                                      low_parts_count(x.bounds(), z.bounds(), product.symmetric) ? 1 : 0,
+                                      low_parts_count(x.bounds(), z.bounds()) ? 1 : 0,
                                       {packed_x.parts, packed_x.norms, weights_x},
                                       {packed_z.parts, packed_z.norms, weights_z_.address()},
                                       row_slots_.address(),

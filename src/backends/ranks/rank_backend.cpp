@@ -84,11 +84,10 @@ class RankBackend final : public Backend {
     open.rows_a_rank = request.rows_a_rank;
     open.devices = request.devices;
     try {
+      shard_.emplace(*comm_, open);
+      open.backend = local().name();  // ranks that chose for themselves might not understand each other
       tell(open);
-      answered([&]() -> std::vector<double> {
-        shard_.emplace(*comm_, open);
-        return {};
-      });
+      answered([] { return std::vector<double>(); });
     } catch (...) {
       end();
       throw;
@@ -98,6 +97,7 @@ class RankBackend final : public Backend {
   RankBackend(const RankBackend&) = delete;
   RankBackend& operator=(const RankBackend&) = delete;
 
+  std::string name() const override { return const_cast<RankBackend*>(this)->local().name(); }
   std::string description() const override {
     return std::to_string(size()) + " ranks of " + const_cast<RankBackend*>(this)->local().description();
   }
@@ -303,7 +303,7 @@ class RankBackend final : public Backend {
             std::optional<Precision> enough, double negligible) {
     Call call;
     call.verb = verb;
-    call.work = ++last_work_;
+    call.work = comm_->new_work();
     call.beta = beta;
     call.id = id_of(x);
     call.other = z != nullptr ? id_of(*z) : 0;
@@ -375,7 +375,7 @@ class RankBackend final : public Backend {
   std::optional<ranks::ThreadRanks> threads_;
   Comm* comm_ = nullptr;
   std::optional<ranks::Shard> shard_;
-  std::uint64_t last_id_ = 0, last_work_ = 0;
+  std::uint64_t last_id_ = 0;
   std::map<const Layout*, std::uint64_t> of_layout_;  // the points whose layout it is
 };
 

@@ -32,6 +32,7 @@ using Window = HostColumns<double>;
 
 class ReferenceBackend final : public Backend {
  public:
+  std::string name() const override { return "reference"; }
   std::string description() const override { return "reference, naive fp64, 1 thread"; }
   std::string isa() const override { return "none"; }
 
