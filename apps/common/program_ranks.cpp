@@ -16,6 +16,7 @@
 
 #include "common/console.hpp"
 #include "common/exit_status.hpp"
+#include "common/interrupt.hpp"
 
 namespace fd::cli {
 namespace {
@@ -56,6 +57,7 @@ Comm* program_ranks() { return ranks; }
 int run_on_ranks(const std::function<int()>& program) {
   if (!started_by_launcher()) return program();
   std::unique_ptr<Comm> comm;
+  catch_interrupts();  // a signal while MPI starts is kept for later
   try {
     comm = open_mpi();
   } catch (const Error& error) {

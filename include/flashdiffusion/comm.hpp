@@ -2,7 +2,7 @@
 // do what it tells them; nothing but messages goes between them.
 //
 // Guarantees, by every implementation: send() returns at once and does not change the message; messages from one rank to another arrive in the order
-// in which they were sent. A Comm belongs to the thread of its rank, but for stop numbers, which any thread may ask for.
+// in which they were sent. A Comm belongs to the thread of its rank.
 #pragma once
 
 #include <cstdint>

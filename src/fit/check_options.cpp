@@ -44,6 +44,9 @@ void check_values(const Options& o) {
            "use the cuda back-end, or leave `devices` out");
   if (std::any_of(o.devices.begin(), o.devices.end(), [](int device) { return device < 0; }))
     refuse("`devices` holds a number below zero", "devices are counted from 0");
+  if (o.comm != nullptr && o.ranks > 1)
+    refuse(fmt::format("`ranks = {}` are threads of one process, and this is one of several", o.ranks),
+           "leave `ranks` out: processes are the ranks");
   if (o.devices.size() > 1 && o.ranks > 1) refuse("`devices` and `ranks` both say who shares the rows", "give one of them");
   constexpr int most_ranks = 1024;
   if (o.ranks < 1 || o.ranks > most_ranks)

@@ -6,15 +6,12 @@
 namespace fd {
 
 SolverPlan plan_solver(std::size_t modes, std::size_t rows, std::size_t bytes_per_value, std::size_t wished_block,
-                       std::size_t wished_basis, bool tiles_kept, bool one_chain) {
+                       std::size_t wished_basis, bool tiles_kept) {
   SolverPlan plan;
-  // Not below 4 but for a single chain, whose copies are looked after (block_lanczos.cpp, crowded): fewer vectors miss members of degenerate
-  // multiplets while they report convergence. With few rows, or a kernel that is read back, a pass costs what is done with its columns, and fewer
-  // columns do: two at a time take half as many as eight.
+  // Never below 4: fewer vectors miss members of degenerate multiplets while they report convergence (two at a time take half as many columns, and of 20 rows
+  // alone they found 14). With few rows, or a kernel that is read back, a pass costs what is done with its columns, and fewer columns do.
   constexpr std::size_t few_modes = 24, few_rows = 2048;
-  const bool narrow = one_chain && modes <= few_modes && rows <= few_rows;
   plan.block = wished_block > 0                                         ? std::max<std::size_t>(4, wished_block)
-               : narrow                                                 ? 2
                : modes <= few_modes && (rows <= few_rows || tiles_kept) ? 8
                : modes <= few_modes                                     ? 16
                : modes <= 96                                            ? 32
@@ -29,8 +26,7 @@ SolverPlan plan_solver(std::size_t modes, std::size_t rows, std::size_t bytes_pe
   }
   // Room for a solve without a restart where that is cheap (64 MiB), and never less than a restart can live on. A short chain would be quicker
   // on hard tables, but what it drops may be the only trace of a mode on few rows.
-  constexpr std::size_t cheap = std::size_t{1} << 26;
-  const std::size_t long_chain = narrow ? 320 : 512;
+  constexpr std::size_t cheap = std::size_t{1} << 26, long_chain = 512;
   const std::size_t room = std::min(std::max(long_chain, 32 * plan.block), cheap / column);
   plan.basis = std::max({8 * plan.block, 3 * modes + 2 * plan.block, room});
   if (modes <= few_modes) return plan;

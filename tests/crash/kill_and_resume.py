@@ -132,7 +132,7 @@ def main():
                 after = draw.random() * 1.2 * seconds if done < wishes.kills else None
                 status, said, killed = run([*command, "--checkpoint-every", every, "--threads", threads], after, how)
                 # below zero: also before the program has begun to catch signals; a launcher has a status of its own then
-                if status < 0 or status == 130 or (killed and launcher and status not in (0, 1)):
+                if status < 0 or status == 130 or (killed and launcher and not model.exists()):
                     done += 1
                     resumed += state.exists()
                     trail.append(f"{how.name} after {after:.3f} s, {'state' if state.exists() else 'no state'}")

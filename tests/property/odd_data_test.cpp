@@ -8,6 +8,7 @@
 
 #include "flow/ladder.hpp"
 #include "support/datasets.hpp"
+#include "support/structured_tables.hpp"
 
 namespace fd::test {
 namespace {
@@ -38,6 +39,24 @@ TEST(OddData, TwoClustersFarApart) {
   EXPECT_NEAR(two.eigenvalues[0], 1, 1e-6);
   EXPECT_GT(two.beta, 0.05) << "the scale of a cluster, not of the distance between them";
   EXPECT_FALSE(says(two, "`components")) << two.outcome;
+}
+
+// Twenty rows alone and a cloud: the eigenvalue 1 has twenty copies, more than a block has vectors, and no mode of the cloud comes before them.
+TEST(OddData, ManyRowsAlone) {
+  const Dataset cloud = table_of(320, 2, [](std::size_t i, std::size_t c) {
+    return i < 300 ? normal_at(3, 0, i, c) : 100.0 + 100.0 * static_cast<double>(i - 300);
+  });
+  for (const std::uint64_t seed : {1, 2, 3, 42})
+    for (const std::size_t modes : {3, 16, 20}) {
+      Options options;
+      options.modes = modes;
+      options.beta = 0.5;
+      options.trim = 0;
+      options.seed = seed;
+      const Model model = fit(PointsView(cloud.x.data(), cloud.rows, cloud.dimension), options);
+      ASSERT_EQ(model.modes(), modes);
+      for (const double value : model.eigenvalues) EXPECT_NEAR(value, 1, 1e-5) << modes << " modes, seed " << seed;
+    }
 }
 
 TEST(OddData, OneOutlier) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/row_census.hpp"
 #include "device/task_times.hpp"
 #include "kernel/gaussian.hpp"
 
@@ -184,7 +185,13 @@ template <class T>
 void PassRunner<T>::play_pair(Pass<T>& pass, Share share, Watch* watch) {
   pass.y_x = clear_sums(pass, *pass.x, here_);
   pass.y_z = clear_sums(pass, *pass.z, visiting_);
-  const std::uint64_t visitor = pass.z->bounds->content();
+  if (const std::uint64_t content = pass.x->bounds->content();
+      of_pairs_with_ != content) {  // other points: those before need no memory any more
+    of_pairs_.clear();
+    survivors_of_pairs_.clear();
+    of_pairs_with_ = content;
+  }
+  const std::uint64_t visitor = mixed(pass.z->bounds->content(), static_cast<std::uint64_t>(share));
   play(pass, PairSchedule(pass.x->panels, pass.z->panels, share), of_pairs_.try_emplace(visitor, one_bandwidth_).first->second,
        survivors_of_pairs_[visitor], watch);
 }

@@ -66,7 +66,8 @@ class PassRunner {
   std::size_t most_tiles_;  // that are kept in all
   bool one_bandwidth_;
   TileStore<T> own_;
-  std::map<std::uint64_t, TileStore<T>> of_pairs_;  // by the visitor's checksum
+  std::map<std::uint64_t, TileStore<T>> of_pairs_;  // by the visitor's checksum and the share
+  std::uint64_t of_pairs_with_ = 0;                 // the checksum of the points here
   SurvivingTiles survivors_;
   std::map<std::uint64_t, SurvivingTiles> survivors_of_pairs_;
   std::vector<Scratch<T>> scratch_;

@@ -126,37 +126,42 @@ void HalfRing::symmetric(const Shares& shares, Here here, std::size_t columns, c
   const std::size_t steps = ring / 2, parts = 2 * steps + 1;  // a symmetric part is half as much work as a pair
   const auto guest = [&](std::size_t step) { return static_cast<int>((me + step) % ring); };
   const auto host = [&](std::size_t step) { return static_cast<int>((me + ring - step) % ring); };
+  const Precision precision = here.points->precision();
+  const Comm::Message nothing = std::make_shared<const std::vector<char>>();  // of a rank that failed; made while there is memory
+  // Added up in the order of steps; taken one step late, so that hosts have had time and sums do not gather on their way.
+  const auto take_home = [&](std::size_t step) {
+    const Comm::Message message = comm_.receive(host(step));
+    compute(parts - 1, parts, [&](Watch*) {
+      if (message->empty()) throw Error(Failure::interrupted, "another rank failed");
+      std::vector<double> sums;
+      ArchiveReader reader = reader_of(message);
+      archive_numbers(reader, precision, sums);
+      add_by_place(backend_, sums, here.y);
+    });
+  };
   if (steps > 0) {
     const Comm::Message mine = visit(here.points, here.w);
     for (std::size_t step = 1; step <= steps; ++step) comm_.send(host(step), mine);
   }
   compute(0, parts, local);
-  const Precision precision = here.points->precision();
   for (std::size_t step = 1; step <= steps; ++step) {
     const Comm::Message message = comm_.receive(guest(step));
     const Share share = 2 * step < ring ? Share::all : me < ring / 2 ? Share::even : Share::odd;
-    std::vector<double> sums;
+    Comm::Message answer = nothing;
     compute(2 * step - 1, parts, [&](Watch* watch) {
       if (message->empty()) throw Error(Failure::interrupted, "another rank failed");
       const Visitor visitor = receive_visitor(backend_, message);
       const auto y = backend_.panel(visitor.points->layout(), columns, precision);
-      sums.assign(y->rows() * columns, 0.0);
+      std::vector<double> sums(y->rows() * columns, 0.0);
       backend_.upload(sums.data(), *y);
       pair(*visitor.points, visitor.weights(), *y, share, watch);
       backend_.download(*y, sums.data());
+      answer = numbers_message(precision, std::move(sums));
     });
-    comm_.send(guest(step), numbers_message(precision, std::move(sums)));
+    comm_.send(guest(step), std::move(answer));
+    if (step > 1) take_home(step - 1);
   }
-  for (std::size_t step = 1; step <= steps; ++step) {
-    const Comm::Message message = comm_.receive(host(step));
-    compute(parts - 1, parts, [&](Watch*) {
-      std::vector<double> sums;
-      ArchiveReader reader = reader_of(message);
-      archive_numbers(reader, precision, sums);
-      if (sums.size() != here.y.rows() * columns) throw Error(Failure::interrupted, "another rank failed");
-      add_by_place(backend_, sums, here.y);
-    });
-  }
+  if (steps > 0) take_home(steps);
   if (error_) std::rethrow_exception(error_);
 }
 

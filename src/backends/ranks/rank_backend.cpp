@@ -231,13 +231,14 @@ class RankBackend final : public Backend {
     Call call;
     call.verb = Verb::upload;
     call.a = window(a);
-    tell(call);
     const Shares shares = shard_->shares(a.rows());
-    for (int rank = 1; rank < size(); ++rank) {
-      const auto r = static_cast<std::size_t>(rank);
-      const double* const from = host + shares.first(r) * a.count;
-      comm_->send(rank, ranks::to_message(std::vector<double>(from, from + shares.count(r) * a.count)));
+    std::vector<Comm::Message> rows;  // all there is memory for, before any rank waits for its own
+    for (std::size_t rank = 1; rank < static_cast<std::size_t>(size()); ++rank) {
+      const double* const from = host + shares.first(rank) * a.count;
+      rows.push_back(ranks::to_message(std::vector<double>(from, from + shares.count(rank) * a.count)));
     }
+    tell(call);
+    for (int rank = 1; rank < size(); ++rank) comm_->send(rank, std::move(rows[static_cast<std::size_t>(rank) - 1]));
     shard_->upload(call, host);
   }
   void download(Columns a, double* host) override {
