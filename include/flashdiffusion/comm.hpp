@@ -20,6 +20,7 @@ class Comm {
   virtual int size() const = 0;
   virtual void send(int to, Message message) = 0;
   virtual Message receive(int from) = 0;  // waits for it
+  virtual void expect(int) {}             // the next message from this rank is needed soon: it may be fetched meanwhile
   virtual void progress() {}              // lets messages on their way move; called several times a second while a rank computes
 
   // The work of this number is to end early on all ranks. Rank 0 numbers it: no number comes twice, or one stopped work would stop another.

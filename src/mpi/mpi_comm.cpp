@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -87,7 +88,14 @@ class MpiComm final : public Comm {
     return std::make_shared<const std::vector<char>>(std::move(all));
   }
 
-  void progress() override { release_sent(); }
+  void expect(int from) override {
+    if (!expected_) expected_.emplace(from);
+    progress();
+  }
+  void progress() override {
+    release_sent();
+    if (expected_) fetch(*expected_);
+  }
 
   void ask_stop(std::uint64_t work) override {
     if (stopped_ >= work) return;
@@ -111,6 +119,14 @@ class MpiComm final : public Comm {
     MPI_Request request;
     Message message;
   };
+  // A message that is fetched while its receiver computes.
+  struct Expected {
+    explicit Expected(int rank) : from(rank) {}
+    int from, tag = whole;
+    bool begun = false;
+    MPI_Request request = MPI_REQUEST_NULL;
+    std::vector<char> message;
+  };
 
   void post(int to, const char* data, std::size_t bytes, int tag, const Message& owner) {
     MPI_Request request = MPI_REQUEST_NULL;
@@ -126,22 +142,38 @@ class MpiComm final : public Comm {
     });
   }
 
+  // Whether all of it is here.
+  bool fetch(Expected& one) {
+    if (!one.begun) {
+      int there = 0;
+      MPI_Message found = MPI_MESSAGE_NULL;
+      MPI_Status status;
+      check(MPI_Improbe(one.from, MPI_ANY_TAG, messages_, &there, &found, &status), "MPI_Improbe");
+      if (there == 0) return false;
+      int bytes = 0;
+      MPI_Get_count(&status, MPI_BYTE, &bytes);
+      one.tag = status.MPI_TAG;
+      one.message.resize(static_cast<std::size_t>(bytes));
+      check(MPI_Imrecv(one.message.data(), bytes, MPI_BYTE, &found, &one.request), "MPI_Imrecv");
+      one.begun = true;
+    }
+    int done = 0;
+    check(MPI_Test(&one.request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    return done != 0;
+  }
+
   // Waits politely: a rank that has nothing to do leaves the core to others.
   std::pair<int, std::vector<char>> take(int from) {
-    MPI_Message found = MPI_MESSAGE_NULL;
-    MPI_Status status;
-    for (int there = 0, tries = 0;; ++tries) {
-      check(MPI_Improbe(from, MPI_ANY_TAG, messages_, &there, &found, &status), "MPI_Improbe");
-      if (there != 0) break;
+    Expected other(from);
+    Expected& one = expected_ && expected_->from == from ? *expected_ : other;
+    for (int tries = 0; !fetch(one); ++tries) {
       release_sent();
       if (tries > 2000) std::this_thread::sleep_for(std::chrono::microseconds(std::min(1000, tries / 20)));
       else if (tries > 200) std::this_thread::yield();
     }
-    int bytes = 0;
-    MPI_Get_count(&status, MPI_BYTE, &bytes);
-    std::vector<char> message(static_cast<std::size_t>(bytes));
-    check(MPI_Mrecv(message.data(), bytes, MPI_BYTE, &found, &status), "MPI_Mrecv");
-    return {status.MPI_TAG, std::move(message)};
+    std::pair<int, std::vector<char>> taken(one.tag, std::move(one.message));
+    if (&one != &other) expected_.reset();
+    return taken;
   }
 
   void take_stops() {
@@ -161,6 +193,7 @@ class MpiComm final : public Comm {
   int rank_ = 0, size_ = 1;
   bool owner_ = false;
   std::vector<Sent> sent_;
+  std::optional<Expected> expected_;
   std::uint64_t stopped_ = 0;
 };
 

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import time
 
 import numpy as np
 import pytest
@@ -237,15 +238,24 @@ def test_a_finger_scrolls_the_page_until_the_map_is_zoomed(browser, roll):
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": True})
     driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": True})
 
+    def still():  # a swipe goes on by itself for a while
+        place, same = None, 0
+        while same < 5:
+            now = browser("return window.scrollY")
+            place, same = now, same + 1 if now == place else 0
+            time.sleep(0.03)
+        return place
+
     def swipe(selector):
+        still()
         x, y = middle(browser.box(selector))
-        before = browser("return window.scrollY")
+        before = still()  # the box was scrolled to
         driver.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
         for k in range(1, 13):
             driver.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [{"x": x, "y": y - 10 * k}]})
         driver.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
         browser.settle()
-        return browser("return window.scrollY") - before
+        return still() - before
 
     try:
         browser.open(roll / "labelled.html", width=500)

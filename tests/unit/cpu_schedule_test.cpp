@@ -2,6 +2,8 @@
 #include "backends/cpu/schedule.hpp"
 
 #include <algorithm>
+#include <cstdio>
+#include <queue>
 #include <set>
 #include <stdexcept>
 #include <vector>
@@ -61,6 +63,45 @@ TEST(Schedule, TurnsKeepTheOrderOfRoundsForAnyNumberOfThreads) {
         EXPECT_TRUE(std::is_sorted(rounds.begin(), rounds.end()));
       }
     }
+  }
+}
+
+// Plays the schedule on threads that this machine need not have: tasks are taken in their order, and one begins when its thread is free and both blocks
+// have their last task behind them. A tile takes one unit of time. The share of the threads' time that is work.
+double efficiency(const Schedule& schedule, std::size_t threads) {
+  std::priority_queue<double, std::vector<double>, std::greater<>> free;
+  for (std::size_t t = 0; t < threads; ++t) free.push(0);
+  std::vector<double> ready(schedule.blocks(), 0.0);
+  double work = 0, end = 0;
+  for (std::size_t index = 0; index < schedule.tasks(); ++index) {
+    const auto task = schedule.task(index);
+    double begin = free.top();
+    free.pop();
+    for (const std::size_t block : {task.first, task.second})
+      if (block < schedule.blocks()) begin = std::max(begin, ready[block]);
+    const auto tiles = static_cast<double>(schedule.tiles_of(task));
+    for (const std::size_t block : {task.first, task.second})
+      if (block < schedule.blocks()) ready[block] = begin + tiles;
+    free.push(begin + tiles);
+    work += tiles;
+    end = std::max(end, begin + tiles);
+  }
+  return work / (static_cast<double>(threads) * end);
+}
+
+TEST(Schedule, ThereIsWorkForMoreThreadsThanThisMachineHas) {
+  struct Case {
+    std::size_t log_rows;
+    double least[3];  // with 8, 32 and 128 threads
+  };
+  std::printf("%8s %7s %8s %8s %8s\n", "rows", "blocks", "8", "32", "128 threads");
+  for (const Case& one :
+       {Case{14, {0.95, 0.6, 0.15}}, Case{16, {0.97, 0.95, 0.65}}, Case{17, {0.97, 0.95, 0.85}}, Case{20, {0.99, 0.97, 0.95}}}) {
+    const std::size_t rows = std::size_t{1} << one.log_rows;
+    const Schedule schedule((rows + fd::cpu::panel_rows - 1) / fd::cpu::panel_rows);
+    const double share[3] = {efficiency(schedule, 8), efficiency(schedule, 32), efficiency(schedule, 128)};
+    std::printf("%8zu %7zu %8.3f %8.3f %8.3f\n", rows, schedule.blocks(), share[0], share[1], share[2]);
+    for (int i = 0; i < 3; ++i) EXPECT_GE(share[i], one.least[i]) << rows << " rows";
   }
 }
 

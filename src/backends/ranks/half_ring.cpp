@@ -142,10 +142,12 @@ void HalfRing::symmetric(const Shares& shares, Here here, std::size_t columns, c
   if (steps > 0) {
     const Comm::Message mine = visit(here.points, here.w);
     for (std::size_t step = 1; step <= steps; ++step) comm_.send(host(step), mine);
+    comm_.expect(guest(1));  // each visitor comes while the one before it is computed with
   }
   compute(0, parts, local);
   for (std::size_t step = 1; step <= steps; ++step) {
     const Comm::Message message = comm_.receive(guest(step));
+    if (step < steps) comm_.expect(guest(step + 1));
     const Share share = 2 * step < ring ? Share::all : me < ring / 2 ? Share::even : Share::odd;
     Comm::Message answer = nothing;
     compute(2 * step - 1, parts, [&](Watch* watch) {
