@@ -31,7 +31,7 @@ inline Dataset circulant(std::size_t rows, std::size_t dimension) {
 }
 
 // The first rows of a cubic lattice of `side` points an edge.
-inline Dataset lattice(std::size_t rows, std::size_t dimension, std::size_t side) {
+inline Dataset cubic_lattice(std::size_t rows, std::size_t dimension, std::size_t side) {
   Dataset data{rows, dimension, std::vector<double>(rows * dimension)};
   for (std::size_t i = 0; i < rows; ++i)
     for (std::size_t c = 0, left = i; c < dimension; ++c, left /= side)
@@ -54,11 +54,11 @@ inline Dataset zeros_and_ones(std::size_t rows, std::size_t dimension) {
 inline std::vector<std::pair<const char*, Dataset>> worst_cases() {
   return {{"Hadamard", hadamard(128, 1024)},
           {"circulant", circulant(128, 256)},
-          {"lattice", lattice(216, 3, 6)},
+          {"lattice", cubic_lattice(216, 3, 6)},
           {"one-hot", one_hot(150, 40)},
           {"zeros and ones", zeros_and_ones(150, 64)},
-          {"two values", lattice(100, 1, 2)},
-          {"points of a line", lattice(200, 1, 200)}};
+          {"two values", cubic_lattice(100, 1, 2)},
+          {"points of a line", cubic_lattice(200, 1, 200)}};
 }
 
 // The bandwidth at which the largest row, scaled, has this norm: |x|^2 2 beta log2 e.

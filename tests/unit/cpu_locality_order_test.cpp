@@ -28,8 +28,8 @@ std::vector<std::size_t> sizes_of(const cpu::LocalityOrder& order) {
 }
 
 TEST(LocalityOrder, NoPanelIsBelowHalfItsSize) {
-  std::vector<Dataset> tables = {zeros_and_ones(2000, 64), one_hot(2000, 50),  one_hot(2000, 700), lattice(2000, 1, 40),
-                                 lattice(2000, 3, 3),      hadamard(500, 512), gaussian(2000, 7),  gaussian(49, 2)};
+  std::vector<Dataset> tables = {zeros_and_ones(2000, 64), one_hot(2000, 50),  one_hot(2000, 700), cubic_lattice(2000, 1, 40),
+                                 cubic_lattice(2000, 3, 3),      hadamard(500, 512), gaussian(2000, 7),  gaussian(49, 2)};
   Dataset outliers = gaussian(1000, 2);
   for (std::size_t i = 0; i < 9; ++i) outliers.x[i * 2] = std::pow(10.0, static_cast<double>(i));
   tables.push_back(outliers);
@@ -42,7 +42,7 @@ TEST(LocalityOrder, NoPanelIsBelowHalfItsSize) {
 
 // A cut at a gap is an extra panel: tables of few distinct values have many gaps, and none that is worth one.
 TEST(LocalityOrder, TablesOfZerosAndOnesNeedNoMorePanelsThanOthers) {
-  for (const Dataset& x : {zeros_and_ones(2000, 64), hadamard(500, 512), lattice(2000, 5, 5)})
+  for (const Dataset& x : {zeros_and_ones(2000, 64), hadamard(500, 512), cubic_lattice(2000, 5, 5)})
     EXPECT_LE(sizes_of(order_of(x)).size(), (x.rows + most - 1) / most + 1) << x.rows << " x " << x.dimension;
 }
 
