@@ -28,8 +28,8 @@ std::vector<std::size_t> sizes_of(const cpu::LocalityOrder& order) {
 }
 
 TEST(LocalityOrder, NoPanelIsBelowHalfItsSize) {
-  std::vector<Dataset> tables = {zeros_and_ones(2000, 64), one_hot(2000, 50),  one_hot(2000, 700), cubic_lattice(2000, 1, 40),
-                                 cubic_lattice(2000, 3, 3),      hadamard(500, 512), gaussian(2000, 7),  gaussian(49, 2)};
+  std::vector<Dataset> tables = {zeros_and_ones(2000, 64),  one_hot(2000, 50),  one_hot(2000, 700), cubic_lattice(2000, 1, 40),
+                                 cubic_lattice(2000, 3, 3), hadamard(500, 512), gaussian(2000, 7),  gaussian(49, 2)};
   Dataset outliers = gaussian(1000, 2);
   for (std::size_t i = 0; i < 9; ++i) outliers.x[i * 2] = std::pow(10.0, static_cast<double>(i));
   tables.push_back(outliers);

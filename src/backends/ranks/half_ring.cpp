@@ -146,13 +146,14 @@ void HalfRing::symmetric(const Shares& shares, Here here, std::size_t columns, c
   }
   compute(0, parts, local);
   for (std::size_t step = 1; step <= steps; ++step) {
-    const Comm::Message message = comm_.receive(guest(step));
+    Comm::Message message = comm_.receive(guest(step));
     if (step < steps) comm_.expect(guest(step + 1));
     const Share share = 2 * step < ring ? Share::all : me < ring / 2 ? Share::even : Share::odd;
     Comm::Message answer = nothing;
     compute(2 * step - 1, parts, [&](Watch* watch) {
       if (message->empty()) throw Error(Failure::interrupted, "another rank failed");
       const Visitor visitor = receive_visitor(backend_, message);
+      message.reset();  // as large as the visitor
       const auto y = backend_.panel(visitor.points->layout(), columns, precision);
       std::vector<double> sums(y->rows() * columns, 0.0);
       backend_.upload(sums.data(), *y);
@@ -195,12 +196,14 @@ void HalfRing::rectangle(double beta, const Shares& x_shares, const Shares& z_sh
   }
   const std::size_t guests = z_shares.sharing();
   for (std::size_t rank = 0; me < x_shares.sharing() && rank < guests; ++rank) {
-    const Comm::Message message = rank == me ? nullptr : comm_.receive(static_cast<int>(rank));
+    Comm::Message message = rank == me ? nullptr : comm_.receive(static_cast<int>(rank));
     compute(rank, guests, [&](Watch* watch) {
       if (message && message->empty()) throw Error(Failure::interrupted, "another rank failed");
-      const Visitor visitor = message ? receive_visitor(backend_, message) : Visitor();
+      const bool visits = message != nullptr;
+      const Visitor visitor = visits ? receive_visitor(backend_, message) : Visitor();
+      message.reset();
       const auto part = backend_.panel(y.panel->layout(), y.count, y.precision());
-      backend_.xgemm(beta, *x, message ? *visitor.points : *z, message ? visitor.weights() : w, *part, watch, enough);
+      backend_.xgemm(beta, *x, visits ? *visitor.points : *z, visits ? visitor.weights() : w, *part, watch, enough);
       const auto n = static_cast<Eigen::Index>(y.count);
       backend_.combine(*part, Eigen::MatrixXd::Identity(n, n), y, rank > 0);
     });
