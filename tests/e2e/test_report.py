@@ -113,6 +113,11 @@ def test_labels_are_placed_by_all_names_or_refused(program, model):
     column = document_of(program.folder / "r.html")["columns"][5]
     assert column["name"] == "score" and column["form"] == "decimal" and (column["low"], column["decimals"]) == (5, 1)
     assert program("report", "named.h5", "--color", "l.csv", "-o", "r.html", "--quiet").stderr == ""
+    # as pandas writes a table: an index before the names
+    (program.folder / "l.csv").write_text(",cell,score\n" + "".join(f"{k},{line}\n" for k, line in enumerate(lines)))
+    assert "row names in column 2" in program("report", "named.h5", "--color", "l.csv", "-o", "again.html").stderr
+    index, again = document_of(program.folder / "again.html")["columns"][5:]
+    assert again["data"] == column["data"] and index["name"] == "column 1"
 
 
 def test_a_page_on_standard_output(program, model):
