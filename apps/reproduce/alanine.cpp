@@ -89,7 +89,7 @@ ResultTable run_table(const std::vector<const Model*>& models, const Frames& fra
        fmt::format("{}, {}, {}", split.train.size(), split.random.size(), split.held.size()));
   same("frames with φ > 0", {}, number(frames_right_of_zero(frames)));
   add("β", paper("beta"), [](const Model& model) { return Value(model.beta); });
-  add("probes", paper("probes"), [&](const Model& model) { return Value(number(probes_of(model))); });
+  add("dyadic probes", paper("probes"), [&](const Model& model) { return Value(number(dyadic_probes_of(model))); });
   add("n_eff", paper("n_eff"), known(&Probe::n_eff));
   add("d̂", paper("d_hat"), known(&Probe::d_hat));
   add("1 − largest eigenvalue", 1 - paper_number("alanine", "largest_eigenvalue"),

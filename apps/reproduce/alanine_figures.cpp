@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/row_blocks.hpp"
 #include "reproduce/paper.hpp"
 #include "reproduce/ramachandran.hpp"
 

@@ -45,7 +45,8 @@ struct ResultTable {
 
 enum class Verdict { agrees, differs, unmeasured };
 
-// A claim of the paper. `rule` says when the two agree, `why` what explains a difference (or what was not measured).
+// A claim of the paper. `rule` says when the two agree, `why` what explains a difference (or why nothing was measured); where they agree it is
+// empty.
 struct Comparison {
   std::string claim;
   std::string where;  // in the paper

@@ -114,6 +114,14 @@ void refuse_foreign_options(const CLI::App& app, const std::vector<Declared>& de
                     "leave it out, or name that experiment");
 }
 
+// Of all experiments one that lacks something is left out, but not where its options say that it is wanted.
+void refuse_idle_options(const Declared& one, const std::string& lacks) {
+  for (const CLI::Option* option : one.options)
+    if (option->count() > 0)
+      throw Error(Failure::misuse, fmt::format("{} is given, but {} cannot run", option->get_name(), one.experiment->name),
+                  lacks);
+}
+
 // Ascending, each once: a law over N has nothing to say of one size twice.
 std::vector<std::size_t> checked_sizes(std::vector<std::size_t> sizes) {
   std::sort(sizes.begin(), sizes.end());
@@ -194,8 +202,12 @@ int run(const CLI::App& app, const Arguments& arguments, const std::vector<Decla
     if (!all) refuse_foreign_options(app, declared, *one.experiment);
     const std::string lacks = one.running.lacks(setup);
     if (!lacks.empty() && !all) throw Error(Failure::misuse, fmt::format("{} cannot run", arguments.experiment), lacks);
-    if (!lacks.empty()) left_out.push_back({one.experiment->name, lacks});
-    else chosen.push_back(&one);
+    if (lacks.empty()) {
+      chosen.push_back(&one);
+      continue;
+    }
+    refuse_idle_options(one, lacks);
+    left_out.push_back({one.experiment->name, lacks});
   }
   for (const Declared* one : chosen) one->running.check(setup);  // what the last would refuse is not found out after hours
   for (const Declared* one : chosen) results.push_back(one->running.run(setup));

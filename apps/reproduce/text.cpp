@@ -89,7 +89,7 @@ std::string comparisons_text(const std::vector<Comparison>& comparisons) {
   std::vector<std::pair<std::string, std::string>> reasons;  // claims, and why: one reason may serve many
   for (const Comparison& c : comparisons) {
     table.rows.push_back({name(c.verdict), c.claim, c.paper, c.ours, c.rule.empty() ? Value("-") : Value(c.rule), c.where});
-    if (c.verdict == Verdict::agrees || c.why.empty()) continue;
+    if (c.why.empty()) continue;
     const auto known = std::find_if(reasons.begin(), reasons.end(), [&](const auto& reason) { return reason.second == c.why; });
     if (known == reasons.end()) reasons.emplace_back(c.claim, c.why);
     else known->first += "; " + c.claim;
