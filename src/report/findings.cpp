@@ -43,7 +43,11 @@ std::string rounded(double number) {
 // Eigenvalues nearer to 1 than this are 1 as far as the arithmetic can tell.
 double uncertainty_of_one(const Model& model) { return 10 * traits(model.precision).eta; }
 
-std::string percent(double share) { return fmt::format("{:.{}f} %", 100 * share, share < 0.0995 ? 1 : 0); }
+// Small shares, and those next to all of it, to a tenth: 99.9 % is not 100 %.
+std::string percent(double share) {
+  const bool fine = share < 0.0995 || (share >= 0.995 && share < 1);
+  return fmt::format("{:.{}f} %", 100 * (fine && share > 0.5 ? std::min(share, 0.999) : share), fine ? 1 : 0);
+}
 
 }  // namespace
 
