@@ -221,7 +221,7 @@ void compare_time(const Model& model, Chosen chosen, Result& result) {
   if (model.n != static_cast<std::size_t>(paper_of("frames")))
     result.comparisons.push_back(
         unmeasured(seconds, place("seconds"), paper_of("seconds"),
-                   fmt::format("the paper's are of 750,000 frames on eight GPUs; {} frames took {:.3g} s on a processor here",
+                   fmt::format("the paper's are of 750,000 frames on eight GPUs; {} frames took {:.3g} s on this machine",
                                model.n, model.seconds)));
   else if (chosen != Chosen::flow)
     result.comparisons.push_back(
@@ -229,7 +229,7 @@ void compare_time(const Model& model, Chosen chosen, Result& result) {
   else
     result.comparisons.push_back(stated(seconds, place("seconds"), paper_of("seconds"), model.seconds,
                                         model.seconds <= paper_of("seconds"), "no longer than the paper's eight GPUs",
-                                        "this machine's processor, with whatever else runs on it"));
+                                        "this machine, with whatever else runs on it"));
 }
 
 }  // namespace fd::reproduce

@@ -222,7 +222,7 @@ ResultTable table_of(const Product& product, const std::vector<Row>& rows, const
 Figure figure_of(const Product& product, const std::vector<Row>& rows, const PaperTable& paper) {
   Figure figure{product.name,
                 fmt::format("{} (b = {})", product.name, product.block),
-                "The paper's figure 4: a GPU there, this machine's processor here.",
+                "The paper's figure 4: a GPU there, this machine here.",
                 {"N", true},
                 {"seconds", true},
                 {}};
@@ -264,8 +264,8 @@ void compare_speed(const Product& product, const std::vector<Row>& rows, const P
                                         theirs <= 2.5 * last.ours.number && last.ours.number <= 2.5 * theirs,
                                         "within a factor of 2.5, as the paper's own at N = 2^24 (2.5 and 1.0)",
                                         theirs > last.ours.number
-                                            ? "KeOps is the slower one on this processor; the paper's ran on a GPU"
-                                            : "ours is the slower one on this processor; the paper's ran on a GPU"));
+                                            ? "KeOps is the slower one on this machine; the paper's ran on a GPU of its own"
+                                            : "ours is the slower one on this machine; the paper's ran on a GPU of its own"));
   else result.comparisons.push_back(unmeasured(similar, where, "similar", keops.note()));
   std::vector<std::pair<double, double>> late;
   for (const Row& row : rows)
@@ -321,7 +321,7 @@ Result run(const Setup& setup) {
   for (const Product& product : products) {
     const PaperTable paper("keops", product.table);
     result.comparisons.push_back(unmeasured(fmt::format("{}: seconds of a GPU at N = 2^24", product.name), paper.where(),
-                                            paper.at(paper.rows() - 1, "xgemm"), "a processor here; the figures show both"));
+                                            paper.at(paper.rows() - 1, "xgemm"), "another machine here; the figures show both"));
   }
   result.notes.push_back(
       "Points: the torus of t6, seed 42, in 32 columns, rounded to fp32; weights: standard normal. Ours: medians over at least "

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/sampled_support.hpp"
+#include "base/counted.hpp"
 #include "base/worst.hpp"
 
 namespace fd {
@@ -20,13 +21,6 @@ double tolerance_of(const Model& model) {
       return document[pointer].get<double>();
   }
   return std::numeric_limits<double>::quiet_NaN();
-}
-
-// 12,345,678
-std::string grouped(std::size_t number) {
-  std::string text = std::to_string(number);
-  for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
-  return text;
 }
 
 std::string grouped_count(std::size_t number, const std::string& noun) {

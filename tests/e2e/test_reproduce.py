@@ -149,6 +149,8 @@ def test_text_says_what_agrees(program):
     single = json.loads(program("reproduce", "t6", "--n", 1024, "--seeds", 1, "--json").stdout)
     assert claim(single, "overlap with the leading harmonics at")["verdict"] == "not measured"  # one run has no spread
     assert "β at N = 2^10" in text and "agrees" in text and "figures 1b and 1c" in text
+    verdicts = text[text.index("\nverdict") :]  # long claims and rules go on below themselves, in their column
+    assert max(len(line) for line in verdicts.splitlines()) <= 130 and "e+0" not in text
     assert program("reproduce", "t6", "--n", 300, "--seeds", 1, "--quiet").stdout == ""
 
 
@@ -245,9 +247,9 @@ def test_all_in_their_quick_form_make_an_index(tmp_path):
     assert "N<sup>2/(d+6)</sup> = N<sup>1/4</sup>" in page and "lie on N<sup>1/3</sup>" in page and "N^" not in page
     # N π r² E[q] + 1 = 64 neighbours, less what edges take: at a radius of 0.03 next to nothing
     assert claim(roll, "has 64 neighbours")["ours"] == pytest.approx(1e6 * 1.214 / 63, rel=0.04)
-    density = claim(roll, "support density at N = 10000,")
+    density = claim(roll, "support density at N = 10,000,")
     assert density["paper"] == 37 and density["verdict"] == "differs" and density["ours"]["value"] == pytest.approx(column(roll, "support", "ρ")[0])
-    assert claim(roll, "support density at N = 100000000")["verdict"] == "not measured"
+    assert claim(roll, "support density at N = 100,000,000")["verdict"] == "not measured"
 
 
 def test_what_cannot_be_honoured_is_refused(program):
