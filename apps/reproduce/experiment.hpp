@@ -75,6 +75,10 @@ struct Series {
   std::vector<FigurePoint> points;
   bool line = true;  // between its points
   bool marks = true;
+  // Place among the colours of its source, where two series belong together; the second of them is then dashed. Otherwise the next colour.
+  std::size_t colour = next_colour;
+  bool dashed = false;
+  static constexpr std::size_t next_colour = static_cast<std::size_t>(-1);
 };
 
 struct Axis {

@@ -49,6 +49,7 @@ failure: the exit status is 1 only where a number of ours is not what it should 
 Examples:
   flashdiffusion reproduce t6 --quick
   flashdiffusion reproduce t6 --n 1024,2048,4096 --seeds 8 --out pages
+  flashdiffusion reproduce alanine --positions P.npz --dihedrals A.npz --quick --out pages
   flashdiffusion reproduce all --quick --out pages)";
 
 struct Arguments {
