@@ -130,8 +130,10 @@ LabelLayout lay_out_labels(const LabelLines& table, std::size_t rows, const std:
   LabelLayout layout;
   if (lines.empty() || rows == 0) refuse_count(table, First::either, rows, path, noun);
   const First first = judge_first_line(lines);
+  const auto above = std::count(table.blank.begin(), table.blank.end(), std::size_t{0});
+  const std::string first_line = fmt::format("line {}", above + 1);  // of those that are not blank
   const auto say_header = [&] {
-    layout.remarks.push_back(fmt::format("line 1 is taken for a header: {}", quoted_some(lines[0])));
+    layout.remarks.push_back(fmt::format("{} is taken for a header: {}", first_line, quoted_some(lines[0])));
   };
   if (lay_out_by_names(lines, first != First::label, names, path, layout)) {
     if (layout.header) say_header();
@@ -141,14 +143,14 @@ LabelLayout lay_out_labels(const LabelLines& table, std::size_t rows, const std:
   if (readings.empty()) refuse_count(table, first, rows, path, noun);
   if (readings.size() > 1)
     throw Error(Failure::input,
-                fmt::format("{}: {}, and line 1 ({}) may be a header or a {}: for {} it can be read either way", path,
-                            blank_text(table), quoted_some(lines[0]), noun, counted(rows, "row")),
+                fmt::format("{}: {}, and {} ({}) may be a header or a {}: for {} it can be read either way", path,
+                            blank_text(table), first_line, quoted_some(lines[0]), noun, counted(rows, "row")),
                 "take blank lines out; a row without labels is a line of empty cells");
   const Reading reading = readings[0];
   layout.header = reading.header;
   if (layout.header) say_header();
   else if (first == First::either)
-    layout.remarks.push_back(fmt::format("line 1 is taken for a {}, not for a header: {}", noun, quoted_some(lines[0])));
+    layout.remarks.push_back(fmt::format("{} is taken for a {}, not for a header: {}", first_line, noun, quoted_some(lines[0])));
   if (!table.blank.empty())
     layout.remarks.push_back(fmt::format(
         "{}: {}", blank_text(table),

@@ -142,6 +142,10 @@ TEST_F(LabelsTest, BlankLinesOfSeveralColumnsAreRowsOrNothing) {
   EXPECT_NE(refusal([&] { read("a,b\n\nc,d\n\n", 2); }).find("line 2 is blank"), std::string::npos);
   EXPECT_NE(refusal([&] { read("kind,score\na,1.5\n\nb,2.5\n", 4); }).find("2 labels for 4 rows, 1 blank line besides"),
             std::string::npos);
+  EXPECT_NE(said([&](auto* notes) {
+              read_labels(put("labels.csv", "\n\nkind,score\na,1.5\nb,2.5\n"), 2, {}, notes);
+            }).find("line 3 is taken for a header"),
+            std::string::npos);
   const std::string file = put("labels.csv", "kind,score\na,1.5\n\nb,2.5\n");
   EXPECT_NE(said([&](auto* notes) { read_labels(file, 3, {}, notes); }).find("line 3 is blank: taken for a row"),
             std::string::npos);
