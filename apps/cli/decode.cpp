@@ -91,9 +91,12 @@ Targets chosen_targets(const DecodeArguments& arguments, const Model& model) {
 }
 
 void check_unit(const Targets& targets, AngleUnit unit, const std::string& file) {
-  const std::string doubt = doubt_of_unit(targets.values, unit);
-  if (doubt.empty()) return;
-  throw Error(Failure::input, fmt::format("{}: {}", file, doubt),
+  const UnitDoubt doubt = doubt_of_unit(targets.values, unit);
+  if (doubt.what.empty()) return;
+  if (!doubt.other_unit)
+    throw Error(Failure::input, fmt::format("{}: {}; row {} has the first", file, doubt.what, doubt.row + 1),
+                "mend it, or give NaN in its place; bring radians of several turns to one turn");
+  throw Error(Failure::input, fmt::format("{}: {}", file, doubt.what),
               unit == AngleUnit::radians ? "--circular deg, if that is so; bring radians of several turns to one turn"
                                          : "--circular rad, if that is so; degrees so near to zero need no --circular");
 }

@@ -29,8 +29,8 @@ struct ReportArguments {
 };
 
 constexpr const char* report_footer =
-    R"(The page is one HTML file that needs no network and no other file. LABELS: text with a line a row (header recognised; a first column of row
-names places the lines), or numbers as .npy or .h5.
+    R"(The page is one HTML file that needs no network and no other file. LABELS: text with a line a row (header recognised; a column of row names,
+the first or one behind an index, places the lines), or numbers as .npy or .h5.
 
 Examples:
   flashdiffusion report model.h5 -o report.html

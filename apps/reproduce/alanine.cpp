@@ -89,7 +89,8 @@ ResultTable run_table(const std::vector<const Model*>& models, const Frames& fra
        fmt::format("{}, {}, {}", split.train.size(), split.random.size(), split.held.size()));
   same("frames with φ > 0", {}, number(frames_right_of_zero(frames)));
   add("β", paper("beta"), [](const Model& model) { return Value(model.beta); });
-  add("probes", paper("probes"), [&](const Model& model) { return Value(number(probes_of(model))); });
+  add("dyadic probes", paper("probes"),  // a bandwidth that is given is not probed for
+      [&](const Model& model) { return model.sweep.size() > 1 ? Value(number(dyadic_probes_of(model))) : Value(); });
   add("n_eff", paper("n_eff"), known(&Probe::n_eff));
   add("d̂", paper("d_hat"), known(&Probe::d_hat));
   add("1 − largest eigenvalue", 1 - paper_number("alanine", "largest_eigenvalue"),
@@ -107,7 +108,7 @@ ResultTable run_table(const std::vector<const Model*>& models, const Frames& fra
 
 ResultTable sweep_table(const Model& model) {
   ResultTable table{"sweep",
-                    "Probes of the flow.",
+                    model.sweep.size() > 1 ? "Probes of the flow." : "What is known of the bandwidth that was given.",
                     {{"n"}, {"β"}, {"n_eff"}, {"d̂"}, {"Perron gap"}, {"V"}, {"passes"}, {"outcome", "", true}},
                     {}};
   for (const Probe& p : model.sweep)

@@ -112,13 +112,17 @@ void compare_text(const std::vector<Decoded>& all, const Split& split, Result& r
   const std::size_t onset = onset_of_psi(all);
   const double paper_onset = paper_of("onset_psi");
   const char* begins = "ψ begins its principal decrease at m";
-  result.comparisons.push_back(
-      onset == 0
-          ? unmeasured(begins, place("onset_psi"), paper_onset, "at no doubling of m does ψ's error fall by a fifth or more")
-          : stated(begins, place("onset_psi"), paper_onset, static_cast<double>(onset),
-                   onset == static_cast<std::size_t>(paper_onset), "the same m",
-                   static_cast<double>(onset) < paper_onset ? "fewer modes stand before those that tell ψ on these frames"
-                                                            : "more modes stand before those that tell ψ on these frames"));
+  if (onset == 0 && static_cast<double>(last.m) < paper_onset)
+    result.comparisons.push_back(unmeasured(begins, place("onset_psi"), paper_onset, too_few(all)));
+  else
+    result.comparisons.push_back(onset == 0
+                                     ? stated(begins, place("onset_psi"), paper_onset, fmt::format("at none up to {}", last.m),
+                                              false, "the same m", "at no doubling of m does ψ's error fall by a fifth or more")
+                                     : stated(begins, place("onset_psi"), paper_onset, static_cast<double>(onset),
+                                              onset == static_cast<std::size_t>(paper_onset), "the same m",
+                                              static_cast<double>(onset) < paper_onset
+                                                  ? "fewer modes stand before those that tell ψ on these frames"
+                                                  : "more modes stand before those that tell ψ on these frames"));
 }
 
 // The paper's segment is 7.1 where its whole trajectory is 6.91: over all frames held out the claim is known best.

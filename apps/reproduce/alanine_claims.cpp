@@ -43,40 +43,91 @@ std::string reason_of(const Model& flow, Chosen chosen) {
                          : flow.outcome);
 }
 
-// What the sweep says of bandwidths past the one that was selected. Without a wall the largest β is only where the sweep stopped.
+double octaves_from_first(const Model& model, const Probe& probe) { return std::log2(probe.beta / model.sweep.front().beta); }
+
+bool on_octave(const Model& model, const Probe& probe) {
+  const double octaves = octaves_from_first(model, probe);
+  return std::abs(octaves - std::round(octaves)) < 1e-6;
+}
+
+// What a sweep on the frames of the selected probe says of bandwidths past it.
+struct Reached {
+  const Probe* wall = nullptr;  // the first past it
+  const Probe* last = nullptr;  // the largest below it, or of all where there is none
+};
+
+Reached reached_by(const Model& model) {
+  Reached reached;
+  const Probe* probe = accepted(model);
+  if (probe == nullptr) return reached;
+  for (const Probe& p : model.sweep)
+    if (p.n == probe->n && p.outcome == "wall" && (reached.wall == nullptr || p.beta < reached.wall->beta)) reached.wall = &p;
+  for (const Probe& p : model.sweep)
+    if (p.n == probe->n && p.outcome != "wall" && (reached.wall == nullptr || p.beta < reached.wall->beta) &&
+        (reached.last == nullptr || p.beta > reached.last->beta))
+      reached.last = &p;
+  return reached;
+}
+
+// The largest of the dyadic probes: past it there are only vertices of brackets.
+double last_octave(const Model& model) {
+  double last = 0;
+  for (const Probe& probe : model.sweep)
+    if (on_octave(model, probe)) last = std::max(last, probe.beta);
+  return last;
+}
+
+// A sweep that met no wall says something of the paper's where it went as far.
 void compare_wall(const Model* model, Result& result) {
-  const Probe *wall = nullptr, *probe = model != nullptr ? accepted(*model) : nullptr;
-  const std::vector<Probe> none;
-  const std::vector<Probe>& sweep = model != nullptr ? model->sweep : none;
-  for (const Probe& p : sweep)
-    if (p.outcome == "wall" && probe != nullptr && p.n == probe->n && (wall == nullptr || p.beta < wall->beta)) wall = &p;
+  constexpr double octave = std::numbers::sqrt2;
+  constexpr double rounding = 0x1p-23;
   const char *largest = "largest β that is still admissible", *past = "β past the fp32 Perron wall",
-             *gap = "Perron gap past the wall";
-  if (wall == nullptr) {
-    double stopped = 0;
-    for (const Probe& p : sweep) stopped = std::max(stopped, p.beta);
-    const std::string why = model == nullptr
-                                ? std::string("the bandwidth was given: there was no sweep")
-                                : fmt::format("the flow met no wall: it stopped at β = {:.4g}, which is no limit", stopped);
-    result.comparisons.push_back(unmeasured(largest, place("beta_admissible"), paper_of("beta_admissible"), why));
-    result.comparisons.push_back(unmeasured(past, place("beta_wall"), paper_of("beta_wall"), why));
-    result.comparisons.push_back(unmeasured(gap, place("perron_gap_at_wall"), paper_of("perron_gap_at_wall"), why));
+             *gap = "Perron gap past the wall", *same_octave = "within a factor of √2: the same octave of the grid",
+             *resolved = "no more than fp32 resolves beside 1, 1.2e-7";
+  const Reached reached = model != nullptr ? reached_by(*model) : Reached();
+  const auto leave_open = [&](const char* claim, const char* name, const std::string& why) {
+    result.comparisons.push_back(unmeasured(claim, place(name), paper_of(name), why));
+  };
+  if (reached.last == nullptr && reached.wall == nullptr) {
+    const char* why =
+        model == nullptr ? "the bandwidth was given: there was no sweep" : "no probe has the bandwidth of the model";
+    leave_open(largest, "beta_admissible", why);
+    leave_open(past, "beta_wall", why);
+    leave_open(gap, "perron_gap_at_wall", why);
     return;
   }
-  constexpr double octave = std::numbers::sqrt2;
-  const char* grid = "where frames of rare regions lose the others depends on how many frames there are";
-  double admissible = std::nan("");
-  for (const Probe& p : sweep)
-    if (p.n == wall->n && p.outcome != "wall" && p.beta < wall->beta) admissible = std::fmax(admissible, p.beta);
-  result.comparisons.push_back(std::isnan(admissible) ? unmeasured(largest, place("beta_admissible"), paper_of("beta_admissible"),
-                                                                   "the first probe was past the wall")
-                                                      : by_factor(largest, "beta_admissible", admissible, octave,
-                                                                  "within a factor of √2: the same octave of the grid", grid));
+  if (reached.wall == nullptr) {
+    const Probe& last = *reached.last;
+    const std::string stopped = fmt::format("the flow met no wall: it stopped at β = {:.5g}, which is no limit", last.beta);
+    const std::string beyond = fmt::format("the flow probed as far as β = {:.5g}, where the Perron gap is {:.2g}: no wall yet",
+                                           last.beta, last.perron_gap);
+    if (last.beta > octave * paper_of("beta_admissible"))
+      result.comparisons.push_back(
+          stated(largest, place("beta_admissible"), paper_of("beta_admissible"), last.beta, false, same_octave, beyond));
+    else leave_open(largest, "beta_admissible", stopped);
+    if (octave * last.beta < paper_of("beta_wall")) {
+      leave_open(past, "beta_wall", stopped);
+      leave_open(gap, "perron_gap_at_wall", stopped);
+      return;
+    }
+    result.comparisons.push_back(stated(past, place("beta_wall"), paper_of("beta_wall"),
+                                        fmt::format("none up to {:.5g}", last.beta), false, same_octave, beyond));
+    result.comparisons.push_back(stated(gap, place("perron_gap_at_wall"), paper_of("perron_gap_at_wall"), last.perron_gap,
+                                        last.perron_gap <= rounding, resolved, beyond));
+    return;
+  }
+  const auto moved = [](double ours, const char* name) {
+    return ours < paper_of(name) ? "these frames lose each other at a smaller β: they lie further apart"
+                                 : "these frames lose each other only at a larger β: they lie closer together";
+  };
+  if (reached.last == nullptr) leave_open(largest, "beta_admissible", "the first probe was past the wall");
+  else
+    result.comparisons.push_back(by_factor(largest, "beta_admissible", reached.last->beta, octave, same_octave,
+                                           moved(reached.last->beta, "beta_admissible")));
   result.comparisons.push_back(
-      by_factor(past, "beta_wall", wall->beta, octave, "within a factor of √2: the same octave of the grid", grid));
-  constexpr double rounding = 0x1p-23;
-  result.comparisons.push_back(stated(gap, place("perron_gap_at_wall"), paper_of("perron_gap_at_wall"), wall->perron_gap,
-                                      wall->perron_gap <= rounding, "no more than fp32 resolves beside 1, 1.2e-7",
+      by_factor(past, "beta_wall", reached.wall->beta, octave, same_octave, moved(reached.wall->beta, "beta_wall")));
+  result.comparisons.push_back(stated(gap, place("perron_gap_at_wall"), paper_of("perron_gap_at_wall"), reached.wall->perron_gap,
+                                      reached.wall->perron_gap <= rounding, resolved,
                                       "the sweep ends where a few roundings are reached"));
 }
 
@@ -89,10 +140,11 @@ const Probe* accepted(const Model& model) {
   return found;
 }
 
-std::size_t probes_of(const Model& model) {
-  std::set<double> bandwidths;
-  for (const Probe& probe : model.sweep) bandwidths.insert(probe.beta);
-  return bandwidths.size();
+std::size_t dyadic_probes_of(const Model& model) {
+  std::set<long> octaves;
+  for (const Probe& probe : model.sweep)
+    if (on_octave(model, probe)) octaves.insert(std::lround(octaves_from_first(model, probe)));
+  return octaves.size();
 }
 
 double largest_residual(const Model& model) {
@@ -146,18 +198,19 @@ void compare_spectrum(const Model& model, Result& result) {
 }
 
 void compare_flow(const Model* flow, Chosen chosen, Result& result) {
-  const char *beta = "β of the flow", *count = "probes of the flow", *given = "the bandwidth was given";
+  const char *beta = "β of the flow", *count = "dyadic probes of the flow", *given = "the bandwidth was given";
   if (flow == nullptr) {
     result.comparisons.push_back(unmeasured(beta, place("beta"), paper_of("beta"), given));
     result.comparisons.push_back(unmeasured(count, place("probes"), paper_of("probes"), given));
   } else {
     result.comparisons.push_back(by_factor(beta, "beta", flow->beta, 1.1, "within 10 %", reason_of(*flow, chosen)));
-    const auto probes = static_cast<double>(probes_of(*flow));
+    const auto probes = static_cast<double>(dyadic_probes_of(*flow));
     result.comparisons.push_back(
         chosen == Chosen::flow
             ? stated(count, place("probes"), paper_of("probes"), probes, probes == paper_of("probes"), "the same number",
-                     probes > paper_of("probes") ? "octaves from the paper's β₀, and the vertex of a bracket"
-                                                 : "octaves from the paper's β₀ until a bracket or the wall")
+                     fmt::format("octaves from β₀ = {:.3g} to {:.5g}, where the flow {}; the paper's run from 8.64 to 1105.7",
+                                 flow->sweep.front().beta, last_octave(*flow),
+                                 reached_by(*flow).wall != nullptr ? "met the wall" : "had a bracket around the minimum"))
             : unmeasured(count, place("probes"), paper_of("probes"), "another rule than the paper's was asked for"));
   }
   compare_wall(flow, result);
@@ -168,7 +221,7 @@ void compare_time(const Model& model, Chosen chosen, Result& result) {
   if (model.n != static_cast<std::size_t>(paper_of("frames")))
     result.comparisons.push_back(
         unmeasured(seconds, place("seconds"), paper_of("seconds"),
-                   fmt::format("the paper's are of 750,000 frames on eight GPUs; {} frames took {:.3g} s on a processor here",
+                   fmt::format("the paper's are of 750,000 frames on eight GPUs; {} frames took {:.3g} s on this machine",
                                model.n, model.seconds)));
   else if (chosen != Chosen::flow)
     result.comparisons.push_back(
@@ -176,7 +229,7 @@ void compare_time(const Model& model, Chosen chosen, Result& result) {
   else
     result.comparisons.push_back(stated(seconds, place("seconds"), paper_of("seconds"), model.seconds,
                                         model.seconds <= paper_of("seconds"), "no longer than the paper's eight GPUs",
-                                        "this machine's processor, with whatever else runs on it"));
+                                        "this machine, with whatever else runs on it"));
 }
 
 }  // namespace fd::reproduce

@@ -18,8 +18,8 @@ enum class Chosen { flow, ladder, given };
 // The probe whose bandwidth the model has; nullptr where there is none.
 const Probe* accepted(const Model& model);
 
-// Different bandwidths that were probed: one may be solved twice, to be settled.
-std::size_t probes_of(const Model& model);
+// Bandwidths that lie whole octaves from the first: one may be solved twice, to be settled, and the vertex of a bracket is none of them.
+std::size_t dyadic_probes_of(const Model& model);
 
 double largest_residual(const Model& model);
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "analysis/ridge_decoder.hpp"
+#include "analysis/row_blocks.hpp"
 #include "base/sample.hpp"
 #include "reproduce/paper.hpp"
 
@@ -43,13 +44,6 @@ Split split_of(const Frames& frames) {
   return split;
 }
 
-MatrixXd rows_of(const Table& table, const std::vector<std::size_t>& rows, std::size_t columns) {
-  MatrixXd values(static_cast<Index>(rows.size()), static_cast<Index>(columns));
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    for (std::size_t j = 0; j < columns; ++j) values(static_cast<Index>(i), static_cast<Index>(j)) = table(rows[i], j);
-  return values;
-}
-
 // All from one set of sums over the training frames, with the paper's penalty.
 std::vector<Decoded> decode_all(const Model& model, const Frames& frames, const Split& split,
                                 const std::vector<std::size_t>& numbers) {
@@ -57,12 +51,9 @@ std::vector<Decoded> decode_all(const Model& model, const Frames& frames, const 
   const MatrixXd held = rows_of(frames.angles, split.held, 2), random = rows_of(frames.angles, split.random, 2);
   const MatrixXd held_modes = rows_of(model.psi, split.held, modes), random_modes = rows_of(model.psi, split.random, modes);
   RidgeMoments moments(Eigen::RowVectorXd::Zero(static_cast<Index>(modes)), Eigen::RowVectorXd::Zero(4));
-  constexpr std::size_t piece = 4096;
-  for (std::size_t first = 0; first < split.train.size(); first += piece) {
-    const auto begin = split.train.begin() + static_cast<std::ptrdiff_t>(first);
-    const std::vector<std::size_t> rows(begin, begin + static_cast<std::ptrdiff_t>(std::min(piece, split.train.size() - first)));
+  in_blocks(split.train, [&](const std::vector<std::size_t>& rows) {
     moments.add(rows_of(model.psi, rows, modes), circle_points(rows_of(frames.angles, rows, 2), 360));
-  }
+  });
   std::vector<Decoded> all;
   for (const std::size_t m : numbers) {
     const auto columns = static_cast<Index>(m);

@@ -34,7 +34,6 @@ struct Decoded {
 // The last third of the trajectories is held out; of the other frames 5,000, or a tenth where that is less, are left out at random.
 Split split_of(const Frames& frames);
 
-Eigen::MatrixXd rows_of(const Table& table, const std::vector<std::size_t>& rows, std::size_t columns);
 double joint_error(const Eigen::MatrixXd& decoded, const Eigen::MatrixXd& angles, Eigen::Index row);
 
 // A decoder for each number of leading modes, with the paper's penalty.

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/row_blocks.hpp"
 #include "reproduce/paper.hpp"
 #include "reproduce/ramachandran.hpp"
 
@@ -44,6 +45,10 @@ Figure error_figure(const std::vector<Decoded>& all) {
                    errors_of(all, "ψ, ours", &Decoded::held, &AngleErrors::psi),
                    errors_of(all, "φ random, ours", &Decoded::random, &AngleErrors::phi),
                    errors_of(all, "ψ random, ours", &Decoded::random, &AngleErrors::psi)};
+  for (std::size_t i = 0; i < errors.series.size(); ++i) {  // of paper and ours: φ, ψ, then both of random frames
+    errors.series[i].colour = i % 2;
+    errors.series[i].dashed = i % 4 >= 2;
+  }
   errors.wide = true;
   const double features = paper_number("alanine", "features"), paper_onset = paper_number("alanine", "onset_psi"),
                onset = static_cast<double>(onset_of_psi(all));

@@ -82,13 +82,6 @@ void check_finite(const double* values, std::size_t count, const std::string& fi
                   "leave such frames out");
 }
 
-void check_unit(const Table& angles, AngleUnit unit, const std::string& file) {
-  const std::string doubt = doubt_of_unit(angles, unit);
-  if (!doubt.empty())
-    throw Error(Failure::input, fmt::format("{}: {}", file, doubt),
-                fmt::format("add --angles {}, if that is so", unit == AngleUnit::radians ? "deg" : "rad"));
-}
-
 // Heavy atoms of the molecule are 0.1 to 0.8 nm from each other, 0.3 in the mean. The paper's bandwidths are per square nanometre.
 void check_length(const Table& features, const std::string& file) {
   double sum = 0;
@@ -122,6 +115,25 @@ Files open_files(const std::string& positions_file, const std::string& dihedrals
     throw Error(Failure::input, fmt::format("{} are too few to be split", counted(files.kept, "frame")),
                 "give a few hundred or more");
   return files;
+}
+
+// Where frame `number`, counted over all trajectories, stands: "a.npz:arr_1, frame 17".
+std::string frame_text(const std::vector<Trajectory>& trajectories, std::size_t number) {
+  std::size_t t = 0;
+  for (; number >= trajectories[t].source->rows(); ++t) number -= trajectories[t].source->rows();
+  return fmt::format("{}, frame {}", trajectories[t].file, number + 1);
+}
+
+void check_unit(const Frames& frames, const std::vector<Trajectory>& dihedrals, AngleUnit unit, const std::string& file) {
+  const UnitDoubt doubt = doubt_of_unit(frames.angles, unit);
+  if (doubt.what.empty()) return;
+  if (doubt.other_unit)
+    throw Error(Failure::input, fmt::format("{}: {}", file, doubt.what),
+                fmt::format("add --angles {}, if that is so", unit == AngleUnit::radians ? "deg" : "rad"));
+  throw Error(Failure::input,
+              fmt::format("{}: {}; the first is {}", file, doubt.what,
+                          frame_text(dihedrals, doubt.row * frames.all / frames.angles.rows())),
+              "mend such angles, or leave the frames out of both files");
 }
 
 }  // namespace
@@ -162,7 +174,7 @@ Frames read_frames(const std::string& positions_file, const std::string& dihedra
     });
   }
   check_length(frames.features, positions_file);
-  check_unit(frames.angles, unit, dihedrals_file);
+  check_unit(frames, dihedrals, unit, dihedrals_file);
   for (std::size_t i = 0; i < kept; ++i)
     for (std::size_t c = 0; c < 2; ++c) frames.angles.set(i, c, wrapped(frames.angles(i, c) * 360 / period(unit)));
   return frames;

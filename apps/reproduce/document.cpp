@@ -55,6 +55,8 @@ Json series_json(const Series& series) {
           {"source", sources[static_cast<int>(series.source)]},
           {"line", series.line},
           {"marks", series.marks},
+          {"colour", series.colour == Series::next_colour ? Json(nullptr) : Json(series.colour)},
+          {"dashed", series.dashed},
           {"points", points}};
 }
 

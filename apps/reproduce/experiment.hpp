@@ -45,7 +45,8 @@ struct ResultTable {
 
 enum class Verdict { agrees, differs, unmeasured };
 
-// A claim of the paper. `rule` says when the two agree, `why` what explains a difference (or what was not measured).
+// A claim of the paper. `rule` says when the two agree, `why` what explains a difference (or why nothing was measured); where they agree it is
+// empty.
 struct Comparison {
   std::string claim;
   std::string where;  // in the paper
@@ -74,6 +75,10 @@ struct Series {
   std::vector<FigurePoint> points;
   bool line = true;  // between its points
   bool marks = true;
+  // Place among the colours of its source, where two series belong together; the second of them is then dashed. Otherwise the next colour.
+  std::size_t colour = next_colour;
+  bool dashed = false;
+  static constexpr std::size_t next_colour = static_cast<std::size_t>(-1);
 };
 
 struct Axis {

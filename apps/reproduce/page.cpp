@@ -45,7 +45,7 @@ std::string verdict_row(const Comparison& c, const std::string& first) {
       "<td><span class=\"verdict {}\">{} {}</span>{}{}</td></tr>\n",
       first, marked(c.claim), aside("place", c.where), kind(c.paper), marked(value_text(c.paper)), kind(c.ours),
       marked(value_text(c.ours)), css_class(c.verdict), signs[static_cast<int>(c.verdict)], name(c.verdict), aside("why", c.rule),
-      aside("why", c.verdict == Verdict::agrees ? std::string() : c.why));
+      aside("why", c.why));
 }
 
 std::string section(const std::string& id, const std::string& title, const std::string& content) {

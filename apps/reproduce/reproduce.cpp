@@ -49,6 +49,7 @@ failure: the exit status is 1 only where a number of ours is not what it should 
 Examples:
   flashdiffusion reproduce t6 --quick
   flashdiffusion reproduce t6 --n 1024,2048,4096 --seeds 8 --out pages
+  flashdiffusion reproduce alanine --positions P.npz --dihedrals A.npz --quick --out pages
   flashdiffusion reproduce all --quick --out pages)";
 
 struct Arguments {
@@ -112,6 +113,14 @@ void refuse_foreign_options(const CLI::App& app, const std::vector<Declared>& de
         throw Error(Failure::misuse,
                     fmt::format("{} is an option of {}, not of {}", option->get_name(), other.experiment->name, chosen.name),
                     "leave it out, or name that experiment");
+}
+
+// Of all experiments one that lacks something is left out, but not where its options say that it is wanted.
+void refuse_idle_options(const Declared& one, const std::string& lacks) {
+  for (const CLI::Option* option : one.options)
+    if (option->count() > 0)
+      throw Error(Failure::misuse, fmt::format("{} is given, but {} cannot run", option->get_name(), one.experiment->name),
+                  lacks);
 }
 
 // Ascending, each once: a law over N has nothing to say of one size twice.
@@ -194,8 +203,12 @@ int run(const CLI::App& app, const Arguments& arguments, const std::vector<Decla
     if (!all) refuse_foreign_options(app, declared, *one.experiment);
     const std::string lacks = one.running.lacks(setup);
     if (!lacks.empty() && !all) throw Error(Failure::misuse, fmt::format("{} cannot run", arguments.experiment), lacks);
-    if (!lacks.empty()) left_out.push_back({one.experiment->name, lacks});
-    else chosen.push_back(&one);
+    if (lacks.empty()) {
+      chosen.push_back(&one);
+      continue;
+    }
+    refuse_idle_options(one, lacks);
+    left_out.push_back({one.experiment->name, lacks});
   }
   for (const Declared* one : chosen) one->running.check(setup);  // what the last would refuse is not found out after hours
   for (const Declared* one : chosen) results.push_back(one->running.run(setup));

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "analysis/squared_distances.hpp"
 #include "base/team.hpp"
 #include "common/interrupt.hpp"
 
@@ -53,15 +54,15 @@ RollSupport roll_support(const cli::SwissRoll& roll, std::size_t rows, const std
       tasks,
       [&](std::size_t task, int worker) {
         std::vector<Sums>& mine = by_worker[static_cast<std::size_t>(worker)];
-        double points[3 * tile], turns[tile], mass = 0, mass_2beta = 0;
+        double points[3 * tile], turns[tile], squares[tile], mass = 0, mass_2beta = 0;
         for (std::size_t first = task * task_rows; first < std::min(roll.rows(), (task + 1) * task_rows); first += tile) {
           const std::size_t count = std::min(tile, roll.rows() - first);
           roll.make(first, count, points, turns);
           for (std::size_t q = 0; q < queries.size(); ++q) {
             const Query& query = queries[q];
+            squared_distances(query.x, points, count, 3, squares);
             for (std::size_t j = 0; j < count; ++j) {
-              const double a = points[3 * j] - query.x[0], b = points[3 * j + 1] - query.x[1], c = points[3 * j + 2] - query.x[2];
-              const double square = a * a + b * b + c * c;
+              const double square = squares[j];
               if (square > farthest) continue;
               const std::size_t far = std::abs(turns[j] - query.turn) > std::numbers::pi ? 1 : 0;
               for (std::size_t r = 0; r < kinds; ++r)

@@ -37,9 +37,13 @@ Comparison compared(std::string claim, std::string where, Value paper, Value our
 }
 
 Comparison stated(std::string claim, std::string where, Value paper, Value ours, bool holds, std::string rule, std::string why) {
-  return {std::move(claim), std::move(where), std::move(paper),
-          std::move(ours),  std::move(rule),  holds ? Verdict::agrees : Verdict::differs,
-          std::move(why)};
+  return {std::move(claim),
+          std::move(where),
+          std::move(paper),
+          std::move(ours),
+          std::move(rule),
+          holds ? Verdict::agrees : Verdict::differs,
+          holds ? std::string() : std::move(why)};
 }
 
 Tally tally_of(const std::vector<Comparison>& comparisons) {

@@ -63,8 +63,7 @@ std::vector<Figure> figures_of(const std::vector<Size>& sizes, const PaperTable&
                                const PaperTable& four) {
   const char *by_paper = "ours, paper's rule", *by_default = "ours, default";
   const Axis n{"N", true};
-  Figure time{"time", "Time to solution", "The paper's figure 1a: GPUs there, this machine's processor here.",
-              n,      {"seconds", true},  {}};
+  Figure time{"time", "Time to solution", "The paper's figure 1a: GPUs there, this machine here.", n, {"seconds", true}, {}};
   time.series = {{"paper, 1 GPU", Source::paper, one.points("n", "seconds", "seconds_sd")},
                  {"paper, 4 GPUs", Source::paper, four.points("n", "seconds", "seconds_sd")},
                  series_of(sizes, 0, &Cell::seconds, by_paper),

@@ -44,39 +44,42 @@ std::string paragraph(const std::string& text, std::size_t indent) {
   return out;
 }
 
-// Heads are broken into words, so that a long one does not widen its column.
-std::string table_text(const ResultTable& table) {
-  std::vector<std::vector<std::string>> heads, cells;
-  std::vector<std::size_t> widths;
-  std::size_t tall = 1;
-  for (const ResultColumn& column : table.columns) {
+// Heads are broken into words, so that a long one does not widen its column; cells too, where `most` says how wide each column may be.
+std::string table_text(const ResultTable& table, const std::vector<std::size_t>& most = {}) {
+  using Cell = std::vector<std::string>;  // lines
+  std::vector<Cell> heads;
+  std::vector<std::vector<Cell>> rows;
+  for (const ResultColumn& column : table.columns)
     heads.push_back(wrapped(column.unit.empty() ? column.name : column.name + " [" + column.unit + "]", 14));
-    tall = std::max(tall, heads.back().size());
-    std::size_t width = 0;
-    for (const std::string& line : heads.back()) width = std::max(width, width_of(line));
-    widths.push_back(width);
-  }
   for (const auto& row : table.rows) {
-    cells.emplace_back();
-    for (std::size_t c = 0; c < row.size(); ++c) {
-      cells.back().push_back(value_text(row[c]));
-      widths[c] = std::max(widths[c], width_of(cells.back().back()));
-    }
+    rows.emplace_back();
+    for (std::size_t c = 0; c < row.size(); ++c)
+      rows.back().push_back(most.empty() ? Cell{value_text(row[c])} : wrapped(value_text(row[c]), most[c]));
   }
-  std::string out;
-  const auto add_line = [&](const auto& cell) {
-    std::string line;
-    for (std::size_t c = 0; c < widths.size(); ++c)
-      line += (c > 0 ? "  " : "") + padded(cell(c), widths[c], table.columns[c].words);
-    line.erase(line.find_last_not_of(' ') + 1);
-    out += line + "\n";
+  std::vector<std::size_t> widths(heads.size());
+  const auto widen = [&](const std::vector<Cell>& cells) {
+    for (std::size_t c = 0; c < cells.size(); ++c)
+      for (const std::string& line : cells[c]) widths[c] = std::max(widths[c], width_of(line));
   };
-  for (std::size_t line = 0; line < tall; ++line)
-    add_line([&](std::size_t c) {
-      const std::size_t empty = tall - heads[c].size();
-      return line < empty ? std::string() : heads[c][line - empty];
-    });
-  for (const auto& row : cells) add_line([&](std::size_t c) { return row[c]; });
+  widen(heads);
+  for (const auto& row : rows) widen(row);
+  std::string out;
+  const auto add = [&](const std::vector<Cell>& cells, bool from_below) {
+    std::size_t tall = 1;
+    for (const Cell& cell : cells) tall = std::max(tall, cell.size());
+    for (std::size_t k = 0; k < tall; ++k) {
+      std::string line;
+      for (std::size_t c = 0; c < cells.size(); ++c) {
+        const std::size_t above = from_below ? tall - cells[c].size() : 0;
+        const bool here = k >= above && k - above < cells[c].size();
+        line += (c > 0 ? "  " : "") + padded(here ? cells[c][k - above] : std::string(), widths[c], table.columns[c].words);
+      }
+      line.erase(line.find_last_not_of(' ') + 1);
+      out += line + "\n";
+    }
+  };
+  add(heads, true);
+  for (const auto& row : rows) add(row, false);
   return out;
 }
 
@@ -89,19 +92,20 @@ std::string comparisons_text(const std::vector<Comparison>& comparisons) {
   std::vector<std::pair<std::string, std::string>> reasons;  // claims, and why: one reason may serve many
   for (const Comparison& c : comparisons) {
     table.rows.push_back({name(c.verdict), c.claim, c.paper, c.ours, c.rule.empty() ? Value("-") : Value(c.rule), c.where});
-    if (c.verdict == Verdict::agrees || c.why.empty()) continue;
+    if (c.why.empty()) continue;
     const auto known = std::find_if(reasons.begin(), reasons.end(), [&](const auto& reason) { return reason.second == c.why; });
     if (known == reasons.end()) reasons.emplace_back(c.claim, c.why);
     else known->first += "; " + c.claim;
   }
   std::string said;
   for (const auto& [claims, why] : reasons) said += paragraph(fmt::format("{}: {}.", claims, why), 2);
-  return table_text(table) + (said.empty() ? "" : "\nWhat differs or was not measured:\n" + said);
+  return table_text(table, {12, 36, 17, 18, 20, 17}) + (said.empty() ? "" : "\nWhat differs or was not measured:\n" + said);
 }
 
 std::string number_text(double number) {
   if (!std::isfinite(number)) return "-";
-  if (number == std::floor(number) && std::abs(number) < 1e9) return fmt::format("{:.0f}", number);
+  const double size = std::abs(number);
+  if (size < 1e9 && (size >= 1e4 || number == std::floor(number))) return fmt::format("{:.0f}", number);
   std::string text = fmt::format("{:.4g}", number);
   const auto power = text.find("e-0");
   return power == std::string::npos ? text : text.erase(power + 2, 1);

@@ -9,6 +9,7 @@
 
 #include "analysis/folds.hpp"
 #include "analysis/ridge_decoder.hpp"
+#include "analysis/row_blocks.hpp"
 #include "base/counted.hpp"
 #include "base/median.hpp"
 
@@ -20,7 +21,6 @@ using Eigen::MatrixXd;
 using Eigen::RowVectorXd;
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr std::size_t piece = 4096;  // rows at a time
 
 // The penalties that cross-validation chooses from, over the mean eigenvalue of the Gram matrix.
 std::vector<double> penalties(const DecodeOptions& options) {
@@ -52,32 +52,18 @@ class Rows {
   const std::vector<std::size_t>& known() const { return known_; }
   const std::vector<std::size_t>& unknown() const { return unknown_; }
 
-  MatrixXd features(const std::vector<std::size_t>& rows, std::size_t modes) const { return block(model_.psi, rows, modes); }
-  MatrixXd values(const std::vector<std::size_t>& rows) const { return block(targets_, rows, targets_.columns()); }
+  MatrixXd features(const std::vector<std::size_t>& rows, std::size_t modes) const { return rows_of(model_.psi, rows, modes); }
+  MatrixXd values(const std::vector<std::size_t>& rows) const { return rows_of(targets_, rows, targets_.columns()); }
   MatrixXd embedded(const MatrixXd& values) const { return period_ ? circle_points(values, *period_) : values; }
   MatrixXd turned_back(const MatrixXd& decoded) const { return period_ ? circle_angles(decoded, *period_) : decoded; }
   double distance(double a, double b) const { return period_ ? circular_distance(a, b, *period_) : std::abs(a - b); }
 
  private:
-  static MatrixXd block(const Table& table, const std::vector<std::size_t>& rows, std::size_t columns) {
-    MatrixXd values(static_cast<Index>(rows.size()), static_cast<Index>(columns));
-    for (std::size_t i = 0; i < rows.size(); ++i)
-      for (std::size_t j = 0; j < columns; ++j) values(static_cast<Index>(i), static_cast<Index>(j)) = table(rows[i], j);
-    return values;
-  }
-
   const Model& model_;
   const Table& targets_;
   std::optional<double> period_;
   std::vector<std::size_t> known_, unknown_;  // that have modes
 };
-
-template <class F>
-void in_blocks(const std::vector<std::size_t>& rows, F&& f) {
-  for (std::size_t first = 0; first < rows.size(); first += piece)
-    f(std::vector<std::size_t>(rows.begin() + static_cast<std::ptrdiff_t>(first),
-                               rows.begin() + static_cast<std::ptrdiff_t>(std::min(rows.size(), first + piece))));
-}
 
 // The rows of each fold.
 std::vector<std::vector<std::size_t>> split(const std::vector<std::size_t>& rows, const DecodeOptions& options) {
@@ -145,7 +131,7 @@ class CrossValidation {
       : rows_(rows), options_(options), folds_(split(rows.known(), options)), decoded_(decoded) {
     // an origin near the means: those of the first rows
     std::vector<std::size_t> some = rows.known();
-    if (some.size() > piece) some.resize(piece);
+    if (some.size() > rows_a_block) some.resize(rows_a_block);
     const RowVectorXd origin = rows.features(some, most_modes).colwise().mean();
     const MatrixXd embedded = rows.embedded(rows.values(some));
     RowVectorXd target_origin = embedded.colwise().mean();

@@ -17,6 +17,13 @@ inline std::string counted(std::size_t count, std::string_view noun) {
   return count == 1 ? words : words + (noun.back() == 's' ? "es" : "s");
 }
 
+// 1,000,000: so many zeros are not counted at a glance.
+inline std::string grouped(std::size_t number) {
+  std::string digits = std::to_string(number);
+  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
+  return digits;
+}
+
 // "900 rows and 1 column" of a table.
 inline std::string counted_shape(std::size_t rows, std::size_t columns) {
   return counted(rows, "row") + " and " + counted(columns, "column");

@@ -12,12 +12,12 @@
 #include <flashdiffusion/error.hpp>
 
 #include "base/counted.hpp"
+#include "io/label_names.hpp"
 #include "io/text_number.hpp"
 
 namespace fd {
 namespace {
 
-constexpr std::size_t listed = 5;                // names in a sentence
 constexpr std::size_t enough_to_see_a_rule = 8;  // lines
 
 enum class First { header, label, either };
@@ -76,17 +76,12 @@ First judge_first_line(const std::vector<LabelLine>& lines) {
   return header ? First::header : label ? First::label : First::either;
 }
 
-std::string quoted_some(const std::vector<std::string>& words) {
-  const std::size_t shown = std::min(listed, words.size());
-  std::string text;
-  for (std::size_t i = 0; i < shown; ++i) text += fmt::format("{}\"{}\"", i > 0 ? ", " : "", words[i]);
-  return shown < words.size() ? fmt::format("{} and {} more", text, words.size() - shown) : text;
-}
-
-[[noreturn]] void refuse_count(const std::vector<LabelLine>& lines, First first, std::size_t rows, const std::string& path,
+[[noreturn]] void refuse_count(const LabelLines& table, First first, std::size_t rows, const std::string& path,
                                const char* noun) {
+  const std::vector<LabelLine>& lines = table.filled;
   const std::size_t labels = lines.size() - (first == First::header ? 1 : 0);
   std::string what = fmt::format("{}: {} for {}", path, counted(labels, noun), counted(rows, "row"));
+  if (!table.blank.empty()) what += fmt::format(", {} besides", counted(table.blank.size(), "blank line"));
   std::string hint = "give one line a row of the model, in its order, with or without a header";
   if (first == First::header) {
     what +=
@@ -100,76 +95,72 @@ std::string quoted_some(const std::vector<std::string>& words) {
   throw Error(Failure::input, what, hint);
 }
 
-[[noreturn]] void refuse_names(const std::string& path, const std::string& what) {
-  throw Error(Failure::input, fmt::format("{}: the first column names rows of the model, but {}", path, what),
-              "give every row one line with its name; or leave the column of names out, with the lines in the model's order");
+// Without names: lines in order, the first of them a header or not, blank ones rows or nothing.
+struct Reading {
+  bool header, blanks;
+};
+
+// Blank lines above a header are no rows.
+std::size_t blanks_below(const LabelLines& lines, bool header) {
+  const auto first = std::find_if(lines.blank.begin(), lines.blank.end(), [&](std::size_t at) { return !header || at > 0; });
+  return static_cast<std::size_t>(lines.blank.end() - first);
 }
 
-using Places = std::unordered_map<std::string_view, std::size_t>;
-
-// The line of each row by its name. `first`: the first line that is not a header.
-void place_by_names(const std::vector<LabelLine>& lines, const std::vector<std::string>& names, const Places& row_of,
-                    const std::string& path, LabelLayout& layout) {
-  constexpr std::size_t none = static_cast<std::size_t>(-1);
-  std::vector<std::string> doubled, strange, lacking;
-  layout.lines.assign(names.size(), none);
-  for (std::size_t i = layout.header ? 1 : 0; i < lines.size(); ++i) {
-    const auto row = row_of.find(lines[i][0]);
-    if (row == row_of.end()) strange.push_back(lines[i][0]);
-    else if (layout.lines[row->second] != none) doubled.push_back(lines[i][0]);
-    else layout.lines[row->second] = i;
+std::vector<Reading> readings_of(const LabelLines& lines, First first, std::size_t rows) {
+  std::vector<Reading> fitting;
+  for (const bool header : {false, true}) {
+    if (first == (header ? First::label : First::header)) continue;
+    const std::size_t filled = lines.filled.size() - (header ? 1 : 0), blank = blanks_below(lines, header);
+    if (filled == rows) fitting.push_back({header, false});
+    else if (filled + blank == rows) fitting.push_back({header, true});
   }
-  for (std::size_t row = 0; row < names.size(); ++row)
-    if (layout.lines[row] == none) lacking.push_back(names[row]);
-  if (!doubled.empty())
-    refuse_names(path, fmt::format("{} more than one line", quoted_some(doubled) + (doubled.size() == 1 ? " has" : " have")));
-  if (!lacking.empty())
-    refuse_names(path, fmt::format("{} no line{}", quoted_some(lacking) + (lacking.size() == 1 ? " has" : " have"),
-                                   strange.empty() ? "" : fmt::format("; no row is called {}", quoted_some(strange))));
-  layout.named = true;
-  layout.remarks.emplace_back("lines are placed by the row names in the first column");
-  if (!strange.empty())
-    layout.remarks.push_back(fmt::format("{} left out, of names that no row of the model has: {}",
-                                         strange.size() == 1 ? "1 line is" : fmt::format("{} lines are", strange.size()),
-                                         quoted_some(strange)));
+  return fitting;
+}
+
+std::string blank_text(const LabelLines& lines) {
+  const std::size_t count = lines.blank.size();
+  return count == 1 ? fmt::format("line {} is blank", lines.blank[0] + 1) : fmt::format("{} lines are blank", count);
 }
 
 }  // namespace
 
-LabelLayout lay_out_labels(const std::vector<LabelLine>& lines, std::size_t rows, const std::vector<std::string>& names,
+LabelLayout lay_out_labels(const LabelLines& table, std::size_t rows, const std::vector<std::string>& names,
                            const std::string& path, const char* noun) {
+  const std::vector<LabelLine>& lines = table.filled;
   LabelLayout layout;
-  if (lines.empty() || rows == 0) refuse_count(lines, First::either, rows, path, noun);
+  if (lines.empty() || rows == 0) refuse_count(table, First::either, rows, path, noun);
   const First first = judge_first_line(lines);
-  const bool names_possible = !names.empty() && lines[0].size() > 1;
-  Places row_of;
-  if (names_possible)
-    for (std::size_t row = 0; row < names.size(); ++row) row_of.emplace(names[row], row);
-  const bool distinct = row_of.size() == names.size();
-  std::size_t found = 0;  // rows that are named
-  if (names_possible && distinct) {
-    std::vector<bool> seen(rows, false);
-    for (const LabelLine& line : lines)
-      if (const auto row = row_of.find(line[0]); row != row_of.end() && !seen[row->second]) seen[row->second] = true, ++found;
-  }
+  const auto above = std::count(table.blank.begin(), table.blank.end(), std::size_t{0});
+  const std::string first_line = fmt::format("line {}", above + 1);  // of those that are not blank
   const auto say_header = [&] {
-    layout.remarks.push_back(fmt::format("line 1 is taken for a header: {}", quoted_some(lines[0])));
+    layout.remarks.push_back(fmt::format("{} is taken for a header: {}", first_line, quoted_some(lines[0])));
   };
-  if (10 * found >= rows) {  // by all names, or refused by those that do not fit
-    layout.header = row_of.count(lines[0][0]) == 0 && first != First::label;
+  if (lay_out_by_names(lines, first != First::label, names, path, layout)) {
     if (layout.header) say_header();
-    place_by_names(lines, names, row_of, path, layout);
     return layout;
   }
-  layout.header = lines.size() == rows + 1 && first != First::label;
-  if (lines.size() != rows + (layout.header ? 1 : 0) || (first == First::header && !layout.header))
-    refuse_count(lines, first, rows, path, noun);
+  const std::vector<Reading> readings = readings_of(table, first, rows);
+  if (readings.empty()) refuse_count(table, first, rows, path, noun);
+  if (readings.size() > 1)
+    throw Error(Failure::input,
+                fmt::format("{}: {}, and {} ({}) may be a header or a {}: for {} it can be read either way", path,
+                            blank_text(table), first_line, quoted_some(lines[0]), noun, counted(rows, "row")),
+                "take blank lines out; a row without labels is a line of empty cells");
+  const Reading reading = readings[0];
+  layout.header = reading.header;
   if (layout.header) say_header();
-  else if (first == First::either && rows >= enough_to_see_a_rule)
-    layout.remarks.push_back(fmt::format("line 1 is taken for a {}, not for a header: {}", noun, quoted_some(lines[0])));
-  if (names_possible && found < rows && !is_number(lines.back()[0]))
-    layout.remarks.emplace_back("the first column does not hold the names of the model's rows; lines are taken in order");
-  for (std::size_t row = 0; row < rows; ++row) layout.lines.push_back(row + (layout.header ? 1 : 0));
+  else if (first == First::either)
+    layout.remarks.push_back(fmt::format("{} is taken for a {}, not for a header: {}", first_line, noun, quoted_some(lines[0])));
+  if (!table.blank.empty())
+    layout.remarks.push_back(fmt::format(
+        "{}: {}", blank_text(table),
+        reading.blanks ? (table.blank.size() == 1 ? "taken for a row without labels" : "taken for rows without labels")
+                       : "left out"));
+  auto blank = table.blank.end() - static_cast<std::ptrdiff_t>(reading.blanks ? blanks_below(table, reading.header) : 0);
+  for (std::size_t line = layout.header ? 1 : 0; line < lines.size(); ++line) {
+    for (; blank != table.blank.end() && *blank <= line; ++blank) layout.lines.push_back(LabelLayout::none);
+    layout.lines.push_back(line);
+  }
   return layout;
 }
 

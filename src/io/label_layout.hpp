@@ -4,8 +4,9 @@
 // A header: a first line with a word above a column of numbers, an empty cell above a column of names, a usual heading ("cluster", "cell_type"),
 // or words that occur once above columns in which every other word occurs again. No header: a number above numbers, a word that occurs again
 // below. What is neither is a header where that makes the lines as many as the rows. A count that does not fit is refused.
-// Names: where most rows of the model are named in the first column, lines are placed by them, and every row needs a line of its own; lines
-// that name no row are left out. Otherwise lines are taken in order.
+// Blank lines between those of several columns: rows without labels, or nothing, whichever makes the lines as many as the rows; refused where
+// both do, one with a header and one without.
+// Names: label_names.hpp. Otherwise lines are taken in order.
 #pragma once
 
 #include <cstddef>
@@ -16,15 +17,22 @@ namespace fd {
 
 using LabelLine = std::vector<std::string>;
 
+// The lines of a table that are not blank, and where blank ones stand: before the line with that index.
+struct LabelLines {
+  std::vector<LabelLine> filled;
+  std::vector<std::size_t> blank;
+};
+
 struct LabelLayout {
+  static constexpr std::size_t none = static_cast<std::size_t>(-1);
   bool header = false;               // the first line names the columns
-  bool named = false;                // the first column names the rows
-  std::vector<std::size_t> lines;    // of each row of the model, from 0
+  std::size_t names = none;          // the column that names the rows
+  std::vector<std::size_t> lines;    // of each row of the model, from 0 in `filled`; none: a blank one
   std::vector<std::string> remarks;  // what was recognised, in sentences without a full stop
 };
 
 // `names`: of the rows, or none; `noun`: what a line is called ("label"). Throws Error(input) that names `path`.
-LabelLayout lay_out_labels(const std::vector<LabelLine>& lines, std::size_t rows, const std::vector<std::string>& names,
+LabelLayout lay_out_labels(const LabelLines& lines, std::size_t rows, const std::vector<std::string>& names,
                            const std::string& path, const char* noun);
 
 }  // namespace fd

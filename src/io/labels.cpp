@@ -62,11 +62,12 @@ std::vector<Labels> numbers_from(const std::vector<std::string>& files, std::siz
   return labels;
 }
 
-// Lines of a table; of a table of one column also empty ones, which are missing labels, but for those at its end.
-std::vector<LabelLine> lines_of(const std::string& path) {
+// Lines of a table. An empty line of a table of one column is a missing label; of several it is blank. At the end of a file it is neither.
+LabelLines lines_of(const std::string& path) {
   const SequentialFile file(path);
   LineReader reader(file.descriptor(), path);
-  std::vector<LabelLine> lines;
+  LabelLines table;
+  std::vector<LabelLine>& lines = table.filled;
   char separator = '\0';
   std::size_t empty = 0;  // lines since the last that was not
   for (std::string_view line; reader.next(line);) {
@@ -95,10 +96,11 @@ std::vector<LabelLine> lines_of(const std::string& path) {
                               lines.front().size()),
                   "every line needs the same number of cells");
     if (cells.size() == 1) lines.insert(lines.end(), empty, LabelLine(1));
+    else table.blank.insert(table.blank.end(), empty, lines.size());
     empty = 0;
     lines.push_back(std::move(cells));
   }
-  return lines;
+  return table;
 }
 
 Labels column_of(const std::vector<LabelLine>& lines, std::size_t column, const LabelLayout& layout, bool clusters) {
@@ -106,8 +108,12 @@ Labels column_of(const std::vector<LabelLine>& lines, std::size_t column, const 
   NumberReader read(false);
   std::set<double> distinct;
   bool numeric = true, whole = true;
+  const std::string nothing;
+  const auto cell_of = [&](std::size_t line) -> const std::string& {
+    return line == LabelLayout::none ? nothing : lines[line][column];
+  };
   for (const std::size_t line : layout.lines) {
-    const std::string& cell = lines[line][column];
+    const std::string& cell = cell_of(line);
     const auto value = read(cell);
     if (!value && !missing_word(cell)) numeric = false;
     labels.numbers.push_back(value.value_or(nan));
@@ -119,7 +125,7 @@ Labels column_of(const std::vector<LabelLine>& lines, std::size_t column, const 
   if (!numeric) {
     labels.numbers.clear();
     for (const std::size_t line : layout.lines)
-      labels.words.push_back(missing_word(lines[line][column]) ? std::string() : lines[line][column]);
+      labels.words.push_back(missing_word(cell_of(line)) ? std::string() : cell_of(line));
   }
   return labels;
 }
@@ -127,12 +133,14 @@ Labels column_of(const std::vector<LabelLine>& lines, std::size_t column, const 
 std::vector<Labels> read_columns(const std::string& path, std::size_t rows, const std::vector<std::string>& names,
                                  const Kind& kind, std::vector<std::string>* notes) {
   if (binary(path)) return numbers_from({path}, rows, kind);
-  const std::vector<LabelLine> lines = lines_of(path);
-  const LabelLayout layout = lay_out_labels(lines, rows, names, path, kind.noun);
+  const LabelLines table = lines_of(path);
+  const std::vector<LabelLine>& lines = table.filled;
+  const LabelLayout layout = lay_out_labels(table, rows, names, path, kind.noun);
   if (notes != nullptr)
     for (const std::string& remark : layout.remarks) notes->push_back(fmt::format("{}: {}", path, remark));
   std::vector<Labels> labels;
-  for (std::size_t column = layout.named ? 1 : 0; column < lines[0].size(); ++column) {
+  for (std::size_t column = 0; column < lines[0].size(); ++column) {
+    if (column == layout.names) continue;
     labels.push_back(column_of(lines, column, layout, kind.clusters));
     const bool headed = layout.header && !lines[0][column].empty();
     labels.back().name = headed ? lines[0][column] : fmt::format("column {}", column + 1);

@@ -1,7 +1,7 @@
 // Labels of rows from a file: a column of words or numbers each, for colouring a map.
 //
 // Text (.csv, .tsv, .txt, also gzip'ed): a line a row, with a header or without; label_layout.hpp says how lines find their rows. An empty line
-// of a table of one column is a missing label. A column is numbers where every cell is a number or missing, unless they are at most 20
+// of a table of one column is a missing label; of several columns it is a row without labels where the count of rows asks for it. A column is numbers where every cell is a number or missing, unless they are at most 20
 // different whole numbers, which are words (clusters). Other formats hold numbers, as points do.
 // Does not know: what is done with them.
 #pragma once

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/sampled_support.hpp"
+#include "base/counted.hpp"
 #include "base/worst.hpp"
 
 namespace fd {
@@ -20,13 +21,6 @@ double tolerance_of(const Model& model) {
       return document[pointer].get<double>();
   }
   return std::numeric_limits<double>::quiet_NaN();
-}
-
-// 12,345,678
-std::string grouped(std::size_t number) {
-  std::string text = std::to_string(number);
-  for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
-  return text;
 }
 
 std::string grouped_count(std::size_t number, const std::string& noun) {
@@ -43,7 +37,11 @@ std::string rounded(double number) {
 // Eigenvalues nearer to 1 than this are 1 as far as the arithmetic can tell.
 double uncertainty_of_one(const Model& model) { return 10 * traits(model.precision).eta; }
 
-std::string percent(double share) { return fmt::format("{:.{}f} %", 100 * share, share < 0.0995 ? 1 : 0); }
+// Small shares, and those next to all of it, to a tenth: 99.9 % is not 100 %.
+std::string percent(double share) {
+  const bool fine = share < 0.0995 || (share >= 0.995 && share < 1);
+  return fmt::format("{:.{}f} %", 100 * (fine && share > 0.5 ? std::min(share, 0.999) : share), fine ? 1 : 0);
+}
 
 }  // namespace
 

@@ -113,6 +113,12 @@ def test_labels_are_placed_by_all_names_or_refused(program, model):
     column = document_of(program.folder / "r.html")["columns"][5]
     assert column["name"] == "score" and column["form"] == "decimal" and (column["low"], column["decimals"]) == (5, 1)
     assert program("report", "named.h5", "--color", "l.csv", "-o", "r.html", "--quiet").stderr == ""
+    # as pandas writes a table: an index before the names
+    (program.folder / "l.csv").write_text(",cell,score\n" + "".join(f"{k},{line}\n" for k, line in enumerate(lines)))
+    assert "row names in column 2" in program("report", "named.h5", "--color", "l.csv", "-o", "again.html").stderr
+    assert [c["name"] for c in document_of(program.folder / "again.html")["columns"][5:]] == ["column 1", "score"]
+    codes = lambda file, j: re.search(rf'id="column-{j}">([^<]*)<', (program.folder / file).read_text()).group(1)
+    assert codes("again.html", 6) == codes("r.html", 5)
 
 
 def test_a_page_on_standard_output(program, model):

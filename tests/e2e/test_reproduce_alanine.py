@@ -104,14 +104,20 @@ def test_every_claim_has_a_verdict_or_a_reason(program, trajectories, more):
     claims = {words: next(c for c in result["comparisons"] if words in c["claim"]) for words in CLAIMS}
     sweep = rows(result, "sweep")
     wall = [row[1] for row in sweep if row[7] == "wall"]
-    for words in ("still admissible", "past the fp32 Perron wall", "Perron gap past"):  # without a wall a sweep only stopped
-        assert (claims[words]["verdict"] == "not measured") == (not wall), words
+    # without a wall a sweep only stopped, unless it went past where the paper's wall is
+    stopped = 0 if "--beta" in more else max(row[1] for row in sweep)
+    for words, reach in (("still admissible", 552.8 * 2**0.5), ("past the fp32 Perron wall", 1105.7 / 2**0.5), ("Perron gap past", 1105.7 / 2**0.5)):
+        assert (claims[words]["verdict"] == "not measured") == (not wall and stopped < reach), words
+        assert wall or claims[words]["verdict"] != "agrees"
     if wall:
         assert claims["still admissible"]["ours"] == max(row[1] for row in sweep if row[7] != "wall" and row[1] < min(wall))
     given = "--beta" in more
     for words in ("β of the flow", "1 − largest eigenvalue", "effective neighbours", "d̂"):  # what the paper says of 276.4 is measured there
         assert (claims[words]["verdict"] == "not measured") == given, words
     assert (claims["probes of the flow"]["verdict"] == "not measured") == (given or "--ladder" in more)
+    if claims["probes of the flow"]["verdict"] != "not measured":  # octaves alone, not the vertex between them
+        octaves = np.log2(np.array([row[1] for row in sweep]) / sweep[0][1])
+        assert claims["probes of the flow"]["ours"] == len({round(o) for o in octaves if abs(o - round(o)) < 1e-6})
     assert claims["fall past D = 80"]["verdict"] == "not measured"  # the last doubling begins at 64 at most
     assert claims["of a piece held out"]["verdict"] == claims["eigenvalue 256"]["verdict"] == "not measured"  # 128 modes at most
     assert claims["as well as random frames"]["verdict"] == "not measured"  # of a few dozen random frames
@@ -133,6 +139,38 @@ def test_the_flow_stands_beside_the_papers_bandwidth(program, trajectories):
     # beside the paper's 0.057 and 4.85
     assert judged(alone)["effective neighbours, of all frames"]["ours"] == pytest.approx(facts["n_eff"][0] / 1200)
     program.refused("reproduce", "alanine", "--quick", "--positions", "p.npz", "--dihedrals", "a.npz", "--beta", 100, "--ladder", words=["--beta and --ladder"])
+
+
+def test_a_sweep_without_a_wall_is_held_against_the_papers(program):
+    """One basin without tails: the potential has its minimum before any frame loses the others."""
+    rng = np.random.default_rng(5)
+
+    class Even:
+        random, integers, standard_normal = (lambda self: 1), (lambda self, n: 0), (lambda self, size: rng.uniform(-1, 1, size))
+
+    made = [molecule(400, Even()) for _ in range(3)]
+    for name, part in (("p.npz", 0), ("a.npz", 1)):
+        np.savez(program.folder / name, **{f"arr_{i}": m[part] for i, m in enumerate(made)})
+    result = run(program)
+    sweep, claims = rows(result, "sweep"), judged(result)
+    last = max(row[1] for row in sweep)
+    assert not any(row[7] == "wall" for row in sweep) and last > 1105.7
+    assert claims["largest β that is still admissible"]["ours"] == last
+    for words in ("largest β that is still admissible", "β past the fp32 Perron wall", "Perron gap past the wall"):
+        assert claims[words]["verdict"] == "differs" and "no wall yet" in claims[words]["why"]
+    # eight octaves and a vertex between them are eight dyadic probes
+    assert claims["dyadic probes of the flow"]["ours"] == 8 and len({row[1] for row in sweep}) == 9
+
+
+def test_an_angle_that_no_mode_tells_has_no_onset(program, trajectories):
+    """Measured, and not as the paper has it: nothing was left out."""
+    _, dihedrals = trajectories
+    rng = np.random.default_rng(1)
+    np.savez(program.folder / "noise.npz", **{k: np.stack([v[:, 0], rng.uniform(-3.1, 3.1, len(v))], axis=1) for k, v in dihedrals.items()})
+    onset = judged(run(program, "--beta", 100, dihedrals="noise.npz"))["ψ begins its principal decrease at m"]
+    assert onset["verdict"] == "differs" and onset["ours"] == "at none up to 128" and "by a fifth" in onset["why"]
+    few = judged(run(program, "--beta", 100, "--n", 100, dihedrals="noise.npz"))["ψ begins its principal decrease at m"]
+    assert few["verdict"] == "not measured" and "12 modes" in few["why"]
 
 
 def test_every_cell_of_the_papers_figure_is_judged(program, trajectories):
@@ -275,6 +313,12 @@ def test_bad_input_is_refused(program, trajectories):
     refused = lambda p, a, *more, words: program.refused("reproduce", "alanine", "--quick", "--positions", p, "--dihedrals", a, *more, words=words)
     refused("p.npz", "degrees.npz", words=["degrees.npz", "look like degrees", "--angles deg"])
     refused("p.npz", "a.npz", "--angles", "deg", words=["a.npz", "look like radians", "--angles rad"])
+    stray = {k: v.copy() for k, v in dihedrals.items()}
+    stray["arr_1"][16, 1] = 400
+    save("stray.npz", stray)
+    said = refused("p.npz", "stray.npz", words=["1 of 2400 angles", "400", "stray.npz:arr_1, frame 17", "mend"])
+    assert "degrees" not in said.stderr and "--angles" not in said.stderr
+    refused("p.npz", "stray.npz", "--angles", "deg", words=["all but 1 of 2400 angles", "look like radians"])
     refused("p.npz", "short.npz", words=["arr_1", "400", "397"])
     refused("p.npz", "fewer.npz", words=["3", "2", "fewer.npz"])
     refused("p.npz", "named.npz", words=["arr_0", "named.npz"])

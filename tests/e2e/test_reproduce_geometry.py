@@ -86,7 +86,7 @@ def test_swissroll(program):
     worked_out = [c for c in result["comparisons"] if c["claim"].startswith(("ω₂", "k* of the formula", "neighbours that keep"))]
     assert len(worked_out) == 5
     assert all(c["verdict"] == "not measured" and number(c["ours"]) > 0 and c["why"].startswith("calculated: ") for c in worked_out)
-    formula = next(c for c in result["comparisons"] if c["claim"] == "k* of the formula at N = 10^6, β = 15, τ = 1e-07")
+    formula = next(c for c in result["comparisons"] if c["claim"] == "k* of the formula at N = 10^6, β = 15, τ = 1e-7")
     assert number(formula["ours"]) == pytest.approx(1e6 * 1.1093 / 15, rel=1e-3) and "809" in formula["why"]
     # 10^4 points are fitted, and 10^5 are not: a bandwidth that is carried stands in a column of its own
     fitted = {row[0]: row[1] for row in table(result, "bandwidths")}

@@ -65,22 +65,58 @@ def test_it_fits_its_window_in_any_colours(browser, pages, width, scheme):
         browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
 
-def test_heat_maps_and_shaded_points_are_drawn(browser, pages, tmp_path):
-    """A figure of the other kind, put into a page in place of its first."""
-    text = (pages[1] / "t6.html").read_text(encoding="utf-8")
-    head, rest = text.split('<script type="application/json" id="document">')
+def with_figure(pages, path, figure):
+    """A page whose first figure is this one."""
+    head, rest = (pages[1] / "t6.html").read_text(encoding="utf-8").split('<script type="application/json" id="document">')
     document, tail = rest.split("</script>", 1)
     found = json.loads(document)
+    found["figures"][0] = figure
+    path.write_text(head + '<script type="application/json" id="document">' + json.dumps(found) + "</script>" + tail, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_two_series_look_alike(browser, pages, tmp_path, scheme):
+    """Four of each source have colours of their own, whatever the accent is; two that share one differ in their dashes."""
+    line = {"line": True, "marks": False, "points": [[1, 1, 0], [2, 3, 0]]}
+    own = [{"name": f"{source} {i}", "source": source, "colour": None, "dashed": False, **line} for source in ("ours", "paper") for i in range(4)]
+    shared = [{"name": f"shared {i}", "source": "ours", "colour": i % 2, "dashed": i > 1, **line} for i in range(4)]
+    axis = {"label": "x", "logarithmic": False, "low": None, "high": None}
+    figure = {"name": "f", "title": "F", "caption": "", "wide": False, "x": axis, "y": axis, "marks": [], "shade": {"label": "", "low": 0, "high": 1}, "series": own + shared}
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+    try:
+        page = browser.open(with_figure(pages, tmp_path / "series.html", figure))
+        looks = page("return [...document.querySelectorAll('#figure-0 path.curve')].map(e => [e.getAttribute('stroke'), e.getAttribute('stroke-dasharray')])")
+        assert len({tuple(look) for look in looks[:8]}) == 8 and all(dash is None for _, dash in looks[:8])
+        assert [look[0] for look in looks[8:]] == 2 * [looks[0][0], looks[1][0]] and [look[1] for look in looks[8:]] == [None, None, "3 3", "3 3"]
+        assert page.complaints() == []
+    finally:
+        browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+def test_tables_fit_a_sheet_of_paper(browser, pages):
+    """A4 between its margins."""
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    browser.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": 717, "height": 1000, "deviceScaleFactor": 1, "mobile": False})
+    try:
+        page = browser.open(pages[1] / "t6.html", width=717)
+        assert page("return Math.max(...[...document.querySelectorAll('#tables table, .verdicts')].map(t => t.getBoundingClientRect().right))") <= 717
+        assert page("return getComputedStyle(document.querySelector('#figures .hint')).display") != "none"  # what a figure shows
+    finally:
+        browser.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
+
+
+def test_heat_maps_and_shaded_points_are_drawn(browser, pages, tmp_path):
+    """A figure of the other kind, put into a page in place of its first."""
     axis = {"label": "angle", "logarithmic": False, "low": -180, "high": 180}
     values = [None if i == 0 else i / 15 for i in range(16)]
-    found["figures"][0] = {
+    figure = {
         "name": "surface", "title": "Surface", "caption": "", "wide": False, "x": axis, "y": axis, "marks": [{"x": 0, "text": "middle"}],
         "shade": {"label": "free energy", "low": 0, "high": 1}, "heat": {"across": 4, "up": 4, "values": values},
         "series": [{"name": "held out", "source": "ours", "line": False, "marks": True, "points": [[-90, 0, 0, 0.1], [90, 45, 0, 0.9]]}],
     }
-    page_file = tmp_path / "heat.html"
-    page_file.write_text(head + '<script type="application/json" id="document">' + json.dumps(found) + "</script>" + tail, encoding="utf-8")
-    page = browser.open(page_file)
+    page = browser.open(with_figure(pages, tmp_path / "heat.html", figure))
     assert page.complaints() == []
     picture = page("return document.querySelector('#figure-0 image.heat').getAttribute('href')")
     assert picture.startswith("data:image/png")

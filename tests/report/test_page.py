@@ -423,6 +423,30 @@ def test_time_is_held_against_the_forecast_and_the_machine(browser, apart):
     assert browser(BROKEN) == [] and browser.complaints() == []
 
 
+def test_terms_are_of_the_largest_rung_that_has_a_curve(browser, roll, tmp_path):
+    """The page of a fit with three rungs, made of one with one."""
+    text = (roll / "labelled.html").read_text(encoding="utf-8")
+    head, rest = text.split('id="document">')
+    document, tail = rest.split("</script>", 1)
+    found = json.loads(document)
+    probes = found["sweep"]
+    found["sweep"] = [{**p, "n": p["n"] // 4, "v": 2 * p["v"]} for p in probes] + probes + [{**probes[0], "n": 4 * probes[0]["n"]}]
+    found["exponent_reading"] = "It grows as n^0.25."
+    (tmp_path / "rungs.html").write_text(head + 'id="document">' + json.dumps(found).replace("<", "\\u003c") + "</script>" + tail, encoding="utf-8")
+    page = browser.open(tmp_path / "rungs.html")
+    terms = "return document.querySelectorAll('#plot-flow path.curve')[0].getAttribute('d')"
+    assert page("return document.getElementById('rung').value") == "1" and page("return document.querySelectorAll('#rung option').length") == 3
+    assert "V, terms of n = 2,000" in page("return document.querySelector('#plot-flow svg').textContent")
+    before = page(terms)
+    page.choose("#rung", "2")  # one probe: no curve
+    assert "V, terms of n = 8,000" in page("return document.querySelector('#plot-flow svg').textContent") and page(terms) != before
+    # what stands at the chosen bandwidth lies over the curves that pass there
+    for plot in ("plot-flow", "plot-neighbours", "plot-dimension"):
+        assert page("return document.querySelector(`#${arguments[0]} g[clip-path]`).lastChild.className.baseVal", plot) == "note"
+    assert page("return document.querySelector('#exponent sup').textContent") == "0.25"
+    assert browser(BROKEN) == [] and browser.complaints() == []
+
+
 def test_paper_is_light(browser, roll):
     """Marks have their colours as attributes: for print those of the light theme, whatever the screen's."""
     stroke = "return document.querySelector('#plot-flow .curve').getAttribute('stroke')"

@@ -230,11 +230,19 @@ TEST(Decode, RefusesWhatDoesNotFitTogether) {
 }
 
 TEST(AngleUnit, IsDoubtedWhereTheRangeIsThatOfTheOther) {
-  EXPECT_EQ(doubt_of_unit(column({-3.1, 3.14, nan}), AngleUnit::radians), "");
-  EXPECT_EQ(doubt_of_unit(column({0, 6.2832}), AngleUnit::radians), "");
-  EXPECT_NE(doubt_of_unit(column({-3.1, 179}), AngleUnit::radians).find("degrees"), std::string::npos);
-  EXPECT_EQ(doubt_of_unit(column({-3.1, 179}), AngleUnit::degrees), "");
-  EXPECT_NE(doubt_of_unit(column({-3.1, 3.14}), AngleUnit::degrees).find("radians"), std::string::npos);
+  EXPECT_EQ(doubt_of_unit(column({-3.1, 3.14, nan}), AngleUnit::radians).what, "");
+  EXPECT_EQ(doubt_of_unit(column({0, 6.2832}), AngleUnit::radians).what, "");
+  EXPECT_NE(doubt_of_unit(column({-3.1, 179}), AngleUnit::radians).what.find("degrees"), std::string::npos);
+  EXPECT_EQ(doubt_of_unit(column({-3.1, 179}), AngleUnit::degrees).what, "");
+  EXPECT_NE(doubt_of_unit(column({-3.1, 3.14}), AngleUnit::degrees).what.find("radians"), std::string::npos);
+  // one stray value: neither are radians degrees for it, nor degrees radians
+  std::vector<double> few(200, 1.5);
+  few[16] = 400;
+  const UnitDoubt stray = doubt_of_unit(column(few), AngleUnit::radians);
+  EXPECT_FALSE(stray.other_unit);
+  EXPECT_EQ(stray.row, 16u);
+  EXPECT_EQ(stray.what.find("degrees"), std::string::npos) << stray.what;
+  EXPECT_NE(doubt_of_unit(column(few), AngleUnit::degrees).what.find("radians"), std::string::npos);
   EXPECT_EQ(period(*angle_unit_from_name("deg")), 360);
   EXPECT_NEAR(period(*angle_unit_from_name("rad")), 2 * std::numbers::pi, 1e-15);
   EXPECT_FALSE(angle_unit_from_name("grad"));

@@ -115,7 +115,75 @@ TEST_F(LabelsTest, EmptyLinesOfOneColumnAreMissingLabels) {
   EXPECT_EQ(read("\na\nb\n", 3)[0].words, (Words{"", "a", "b"}));
   EXPECT_NE(refusal([&] { read("kind\na\n\nb\nc\n", 3); }).find("4 labels for 3 rows"), std::string::npos);
   EXPECT_TRUE(std::isnan(read_targets({put("t.csv", "x\n1\n\n3\n")}, 3, {})[0].numbers[1]));
-  EXPECT_EQ(read("a,b\n\nc,d\n\n", 2)[1].words, (Words{"b", "d"}));
+}
+
+// What was recognised, in one text.
+template <class Call>
+std::string said(const Call& call) {
+  std::vector<std::string> notes;
+  call(&notes);
+  std::string text;
+  for (const std::string& note : notes) text += note + "\n";
+  return text;
+}
+
+TEST_F(LabelsTest, BlankLinesOfSeveralColumnsAreRowsOrNothing) {
+  EXPECT_EQ(read("a,1.5\n\nc,2.5\n\n", 2)[0].words, (Words{"a", "c"}));  // space between the lines
+  EXPECT_EQ(read("a,b\n\nc,d\n", 3)[0].words, (Words{"a", "", "c"}));    // in place of a row
+  EXPECT_EQ(read("\na,b\nc,d\n", 3)[1].words, (Words{"", "b", "d"}));
+  const auto headed = read("kind,score\na,1.5\n\n\nb,2.5\n", 4);
+  EXPECT_EQ(headed[0].words, (Words{"a", "", "", "b"}));
+  EXPECT_TRUE(std::isnan(headed[1].numbers[2]));
+  EXPECT_EQ(read("kind,score\n\na,1.5\nb,2.5\n", 2)[0].words, (Words{"a", "b"}));
+  EXPECT_EQ(read("\nkind,score\na,1.5\n\nb,2.5\n", 3)[0].words, (Words{"a", "", "b"}));  // above a header there is no row
+  // a row of words above others: with the blank line as a row it is a header, without it a label
+  const std::string either = refusal([&] { read("one,two\na,b\n\nc,d\n", 3); });
+  EXPECT_NE(either.find("line 3 is blank"), std::string::npos) << either;
+  EXPECT_NE(refusal([&] { read("a,b\n\nc,d\n\n", 2); }).find("line 2 is blank"), std::string::npos);
+  EXPECT_NE(refusal([&] { read("kind,score\na,1.5\n\nb,2.5\n", 4); }).find("2 labels for 4 rows, 1 blank line besides"),
+            std::string::npos);
+  EXPECT_NE(said([&](auto* notes) {
+              read_labels(put("labels.csv", "\n\nkind,score\na,1.5\nb,2.5\n"), 2, {}, notes);
+            }).find("line 3 is taken for a header"),
+            std::string::npos);
+  const std::string file = put("labels.csv", "kind,score\na,1.5\n\nb,2.5\n");
+  EXPECT_NE(said([&](auto* notes) { read_labels(file, 3, {}, notes); }).find("line 3 is blank: taken for a row"),
+            std::string::npos);
+  EXPECT_NE(said([&](auto* notes) { read_labels(file, 2, {}, notes); }).find("line 3 is blank: left out"), std::string::npos);
+}
+
+TEST_F(LabelsTest, NamesBehindAnIndexPlaceTheLines) {
+  const Words names = {"r1", "r2", "r3", "r4"};
+  const auto labels = read(",cell,kind\n0,r3,c\n1,r1,a\n2,r4,d\n3,r2,b\n", 4, names);
+  ASSERT_EQ(labels.size(), 2u);  // the index is a column like others
+  EXPECT_EQ(labels[0].words, (Words{"1", "3", "0", "2"}));
+  EXPECT_EQ(labels[1].name, "kind");
+  EXPECT_EQ(labels[1].words, (Words{"a", "b", "c", "d"}));
+  const std::string misspelt = refusal([&] { read("0,r3,c\n1,r1,a\n2,r4,d\n3,R2,b\n", 4, names); });
+  EXPECT_NE(misspelt.find("column 2 names rows of the model, but \"r2\" has no line"), std::string::npos) << misspelt;
+  EXPECT_EQ(read("x,r1\ny,c\nz,c\nz,d\n", 4, names).size(), 2u);  // a label that is a name by chance
+  // names that are numbers, behind another column: a rank has the same numbers
+  const Words numbers = {"10", "11", "12"};
+  EXPECT_NE(refusal([&] { read("a,12\nb,10\nc,11\n", 3, numbers); }).find("names or a rank"), std::string::npos);
+  EXPECT_EQ(read("a,10\nb,11\nc,12\n", 3, numbers)[0].words, (Words{"a", "b", "c"}));
+  EXPECT_EQ(read("12,10,c\n10,11,a\n11,12,b\n", 3, numbers)[1].words, (Words{"a", "b", "c"}));  // the first column goes before it
+}
+
+TEST_F(LabelsTest, NamesThatRowsShareKeepTheModelsOrderOrAreRefused) {
+  const Words names = {"r1", "r2", "r2", "r3"};
+  const std::string ordered = "cell,kind\nr1,a\nr2,b\nr2,c\nr3,d\n";
+  EXPECT_EQ(read(ordered, 4, names)[0].words, (Words{"a", "b", "c", "d"}));
+  EXPECT_NE(
+      said([&](auto* notes) { read_labels(put("labels.csv", ordered), 4, names, notes); }).find("several rows share a name"),
+      std::string::npos);
+  for (const char* text :
+       {"cell,kind\nr3,d\nr2,b\nr2,c\nr1,a\n", "cell,kind\nr1,a\nr2,b\nr3,d\n", ",cell,kind\n0,r3,d\n1,r2,b\n2,r2,c\n3,r1,a\n"}) {
+    const std::string refused = refusal([&] { read(text, 4, names); });
+    EXPECT_NE(refused.find("several are called \"r2\""), std::string::npos) << text << refused;
+  }
+  // two names for all rows are kinds of them, and other labels may have the same words
+  const Words kinds = {"odd", "even", "odd", "even", "odd"};
+  EXPECT_EQ(read("even,a\neven,b\nodd,c\nodd,d\nodd,e\n", 5, kinds).size(), 2u);
 }
 
 TEST_F(LabelsTest, TargetsAreNumbersEvenWhereTheyAreFewWholeOnes) {

@@ -32,16 +32,18 @@ function axisOf(axis, values, room) {
 
 // ---- series
 
-var OURS = ["--accent", OKABE[2], OKABE[7], OKABE[4]], PAPERS = ["--warm", OKABE[3], OKABE[6], OKABE[1]];
+var OURS = ["--accent", OKABE[2], OKABE[7], "--text"], PAPERS = ["--warm", OKABE[3], OKABE[6], OKABE[1]];
 
 function colours(figure) {
   var seen = {paper: 0, ours: 0};
   return figure.series.map(function (series) {
     if (series.source === "guide") return "--soft";
     var own = series.source === "ours", list = own ? OURS : PAPERS;
-    return list[seen[own ? "ours" : "paper"]++ % list.length];
+    return list[(finite(series.colour) ? series.colour : seen[own ? "ours" : "paper"]++) % list.length];
   });
 }
+
+function dashes(series) { return series.source === "guide" ? "6 4" : series.dashed ? "3 3" : null; }
 
 function colourOf(name) { return name[0] === "-" ? cssColour(name) : name; }
 
@@ -63,7 +65,7 @@ function drawSeries(layer, self, figure, series, colour) {
   var good = series.points.filter(function (p) { return finite(p[0]) && finite(p[1]) && (!figure.x.logarithmic || p[0] > 0) && (!figure.y.logarithmic || p[1] > 0); });
   if (series.line && good.length > 1)
     layer.append("path").attr("class", "curve").attr("d", d3.svg.line().x(function (p) { return at(p[0], self.x); }).y(function (p) { return at(p[1], self.y); })(good))
-      .attr("fill", "none").attr("stroke", colour).attr("stroke-width", series.source === "guide" ? 1.5 : 2).attr("stroke-dasharray", series.source === "guide" ? "6 4" : null).attr("stroke-opacity", series.source === "guide" ? 1 : 0.75);
+      .attr("fill", "none").attr("stroke", colour).attr("stroke-width", series.source === "guide" ? 1.5 : 2).attr("stroke-dasharray", dashes(series)).attr("stroke-opacity", series.source === "guide" ? 1 : 0.75);
   if (series.source === "guide" || !series.marks) return;
   good.filter(function (p) { return p[2] > 0; }).forEach(function (p) {
     var x = self.x(p[0]), top = self.y(p[1] + p[2]), bottom = self.y(figure.y.logarithmic ? Math.max(p[1] - p[2], floor) : p[1] - p[2]);
@@ -110,7 +112,7 @@ experiment.figures.forEach(function (figure, i) {
   chart("figure-" + i, {
     title: figure.title, height: figure.heat ? 420 : 340,
     x: axisOf(figure.x, xs, 1.3), y: axisOf(figure.y, ys, 1.5),
-    legend: function () { return figure.series.filter(function (s) { return s.name; }).map(function (s, k) { return {colour: colourOf(colour[figure.series.indexOf(s)]), text: s.name, dash: s.source === "guide" ? "6 4" : null}; }); },
+    legend: function () { return figure.series.filter(function (s) { return s.name; }).map(function (s, k) { return {colour: colourOf(colour[figure.series.indexOf(s)]), text: s.name, dash: dashes(s)}; }); },
     draw: function (layer, self) {
       if (picture) drawHeat(layer, self, figure, picture);
       figure.series.forEach(function (series, k) { drawSeries(layer, self, figure, series, colourOf(colour[k])); });
@@ -127,18 +129,6 @@ experiment.figures.forEach(function (figure, i) {
     legend.append("span").text(figure.shade.label);
   }
 });
-
-// Powers as they are printed: 2^10, N^(1/6), N^(2/(d+6)).
-function raisePowers(element) {
-  var text = element.textContent, power = /\^\(((?:[^()]|\([^()]*\))+)\)|\^([−-]?[0-9.]*[0-9])/g, from = 0, found;
-  element.textContent = "";
-  while ((found = power.exec(text))) {
-    element.appendChild(document.createTextNode(text.slice(from, found.index)));
-    element.appendChild(document.createElement("sup")).textContent = found[1] || found[2];
-    from = power.lastIndex;
-  }
-  element.appendChild(document.createTextNode(text.slice(from)));
-}
 
 // A cell is null, a number, words, or a number with its spread.
 function cellText(cell) {

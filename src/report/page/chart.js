@@ -1,6 +1,6 @@
 // A plot with two axes: scales, ticks and zoom are D3's. Plots of one group share their horizontal axis: zooming one zooms all.
 //
-// spec: height, x and y ({label, scale, ticks, format}), group, entries of the legend, draw(layer, chart) which is called again after each
+// spec: height, x and y ({label, scale, ticks, format}; the label of y may be a function), group, entries of the legend, draw(layer, chart) which is called again after each
 // change and puts marks into `layer`.
 
 var groups = {}, charts = [];
@@ -99,7 +99,7 @@ function chart(id, spec) {
       layer: frame.append("g").attr("clip-path", "url(#" + clip + ")")
     };
     frame.append("text").attr("class", "label").attr("x", self.width / 2).attr("y", self.height + 36).attr("text-anchor", "middle").text(spec.x.label);
-    frame.append("text").attr("class", "label").attr("x", -margin.left + 8).attr("y", -8 - legend.height).text(spec.y.label);
+    frame.append("text").attr("class", "label").attr("x", -margin.left + 8).attr("y", -8 - legend.height).text(typeof spec.y.label === "function" ? spec.y.label() : spec.y.label);
     drawLegend(frame, legend);
     self.redraw();
   };
@@ -136,7 +136,7 @@ function chart(id, spec) {
 
 // Entries {colour, text, dash} above the plot: beside the label where there is room between it and the buttons, else in lines of their own.
 function placeLegend(svg, entries, width) {
-  var label = 100, buttons = 84, line = 16, gap = 14;
+  var label = 120, buttons = 84, line = 16, gap = 14;
   var items = entries.map(function (entry) {
     var text = svg.append("text").text(entry.text), wide = 22 + text.node().getComputedTextLength();
     text.remove();

@@ -21,7 +21,7 @@ function csvCell(value) {
 
 function csv(rows) { return new Blob([rows.map(function (row) { return row.map(csvCell).join(","); }).join("\n") + "\n"], {type: "text/csv"}); }
 
-var PRESENTATION = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "font-family", "font-size", "font-weight", "text-anchor", "opacity", "display"];
+var PRESENTATION = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "font-family", "font-size", "font-weight", "text-anchor", "opacity", "paint-order", "display"];
 
 // The plot as a picture by itself: styles written into the elements, the canvas as an image under the axes, and below them what colours mean
 // where that stands beside the plot on the page.

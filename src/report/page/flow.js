@@ -31,7 +31,7 @@ function drawRung(layer, self, rung, field) {
 // Small rungs pale, the largest in the accent.
 function rungColour(rung) {
   var place = rungs.length > 1 ? rungs.indexOf(rung) / (rungs.length - 1) : 1;
-  return d3.interpolateLab(cssColour("--line"), cssColour("--accent"))(0.25 + 0.75 * place);
+  return d3.interpolateLab(cssColour("--line"), cssColour("--accent"))(0.5 + 0.5 * place);
 }
 
 function rungLegend() { return rungs.map(function (rung) { return {colour: rungColour(rung), text: "n = " + count(rung.n)}; }); }
@@ -54,7 +54,11 @@ function betaAxis() {
 function chosenLine(layer, self) {
   var at = self.x(report.beta);
   layer.append("line").attr("class", "chosen").attr("x1", at).attr("x2", at).attr("y2", self.height).attr("stroke", cssColour("--warm")).attr("stroke-width", 1.5).attr("stroke-dasharray", "5 3");
-  var late = at > self.width - 150;
+}
+
+// Over the curves, which may pass there.
+function chosenNote(layer, self) {
+  var at = self.x(report.beta), late = at > self.width - 150;
   layer.append("text").attr("class", "note").attr("x", at + (late ? -6 : 6)).attr("y", 14).attr("text-anchor", late ? "end" : "start").text((report.chosen ? "chosen: β = " : "given: β = ") + short(report.beta));
 }
 
@@ -77,6 +81,7 @@ function overBeta(id, title, label, field, scale) {
     draw: function (layer, self) {
       chosenLine(layer, self);
       rungs.forEach(function (rung) { drawRung(layer, self, rung, field); });
+      chosenNote(layer, self);
     }
   });
 }
@@ -89,17 +94,18 @@ function potentialPlot() {
   var values = (settled.length ? settled : report.sweep).map(function (p) { return p.v; });
   var domain = logDomain(values, 1.4);
   domain[0] /= 6;  // room for the smaller terms
+  // Terms of the largest rung that has a curve, on which the choice was made; else of the one with most probes.
   var picker = document.getElementById("rung"), shown = rungs[rungs.length - 1];
+  var bandwidths = function (rung) { return d3.set(rung.probes.map(function (p) { return p.beta; })).size(); };
   rungs.forEach(function (rung, i) {
-    if (rung.probes.length >= shown.probes.length) shown = rung;
-    var option = new Option("n = " + count(rung.n), i);
-    picker.add(option);
+    if (bandwidths(rung) >= Math.min(3, bandwidths(shown))) shown = rung;
+    picker.add(new Option("n = " + count(rung.n), i));
   });
   picker.value = rungs.indexOf(shown);
   var plot = chart("plot-flow", {
     title: "Resolution potential and its terms against the bandwidth", group: "beta", height: 380, x: betaAxis(),
     legend: function () { return rungLegend().concat(TERMS.map(function (term) { return {colour: cssColour("--text"), text: term[1], dash: term[2]}; })); },
-    y: {label: "V", scale: d3.scale.log().domain(domain), format: plainLog},
+    y: {label: function () { return rungs.length > 1 ? "V, terms of n = " + count(shown.n) : "V"; }, scale: d3.scale.log().domain(domain), format: plainLog},
     draw: function (layer, self) {
       chosenLine(layer, self);
       TERMS.forEach(function (term) {
@@ -111,11 +117,12 @@ function potentialPlot() {
           withTip(layer.append("path").attr("class", "wall").datum(p).attr("d", d3.svg.symbol().type(MARKS[p.outcome] || "circle").size(60)()).attr("transform", "translate(" + self.x(p.beta) + ",30)").attr("fill", cssColour("--warm")), probeText);
         });
       });
+      chosenNote(layer, self);
     }
   });
   picker.addEventListener("change", function () {
     shown = rungs[+picker.value];
-    plot.redraw();
+    plot.layout();
   });
 }
 

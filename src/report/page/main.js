@@ -178,6 +178,7 @@ byId("time").addEventListener("input", function () {
   spectrum.atTime();
 });
 d3.select("#exponent").text(report.exponent_reading);
+raisePowers(byId("exponent"));
 if (rungs.length) {
   potentialPlot();
   overBeta("plot-neighbours", "Effective neighbours against the bandwidth", "effective neighbours n_eff", "n_eff", logAxis);

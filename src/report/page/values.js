@@ -26,3 +26,15 @@ function count(n) { return d3.format(",")(n); }
 function cssColour(name) { return getComputedStyle(document.documentElement).getPropertyValue(name).trim(); }
 
 function byId(id) { return document.getElementById(id); }
+
+// Powers as they are printed: 2^10, N^(1/6), N^(2/(d+6)).
+function raisePowers(element) {
+  var text = element.textContent, power = /\^\(((?:[^()]|\([^()]*\))+)\)|\^([−-]?[0-9.]*[0-9])/g, from = 0, found;
+  element.textContent = "";
+  while ((found = power.exec(text))) {
+    element.appendChild(document.createTextNode(text.slice(from, found.index)));
+    element.appendChild(document.createElement("sup")).textContent = found[1] || found[2];
+    from = power.lastIndex;
+  }
+  element.appendChild(document.createTextNode(text.slice(from)));
+}
