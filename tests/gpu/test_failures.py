@@ -56,12 +56,19 @@ def test_an_old_gpu(tmp_path, points):
     one_line(fit(tmp_path, points, FD_SOFTGPU_SM=75), "compute capability 7.5")
 
 
-@pytest.mark.parametrize("environment", [dict(FLASHDIFFUSION_CUDA_DRIVER=NONE), dict(FD_SOFTGPU_INIT=100), dict(FD_SOFTGPU_DRIVER_VERSION=10020)])
-def test_automatic_choice_falls_back(tmp_path, points, environment):
+# A machine without a card says nothing; of one that is there and cannot be used one line says why.
+@pytest.mark.parametrize("environment, words", [
+    (dict(FLASHDIFFUSION_CUDA_DRIVER=NONE), None), (dict(FD_SOFTGPU_INIT=100), None), (dict(FD_SOFTGPU_INIT=34), None),
+    (dict(FD_SOFTGPU_INIT=999), "does not start"), (dict(FD_SOFTGPU_DRIVER_VERSION=10020), "too old: it speaks CUDA 10.2"),
+    (dict(FD_SOFTGPU_SM=75), "compute capability 7.5")])
+def test_automatic_choice_falls_back(tmp_path, points, environment, words):
     result = fit(tmp_path, points, backend="auto", **environment)
     assert result.returncode == 0, result.stderr
     assert (tmp_path / "model.h5").exists()
-    assert "CUDA" not in result.stderr and "cuda" not in result.stderr
+    about = [line for line in result.stderr.splitlines() if "CUDA" in line or "cuda" in line or "GPU" in line]
+    assert len(about) == (1 if words else 0), result.stderr
+    if words:
+        assert words in about[0] and about[0].endswith("cpu computes instead"), about
 
 
 def test_little_memory_is_named(tmp_path, points):

@@ -5,6 +5,7 @@
 #include <flashdiffusion/error.hpp>
 
 #include "backends/cuda/kernel_images.hpp"
+#include "device/passed_over.hpp"
 
 namespace fd::cuda {
 namespace {
@@ -21,7 +22,7 @@ std::unique_ptr<Device> Device::open(int wanted) {
   const Driver& driver = Driver::get();
   int count = 0;
   driver.check(driver.device_count(&count), "cuDeviceGetCount", "the CUDA driver");
-  if (count <= 0) throw Error(Failure::device, "the CUDA driver knows no device", "use --backend cpu, or see docs/gpu.md");
+  if (count <= 0) throw NoDevice("the CUDA driver knows no device", "use --backend cpu, or see docs/gpu.md");
   if (wanted >= count)
     throw Error(Failure::device, "there is no GPU " + std::to_string(wanted) + ": the CUDA driver knows " + std::to_string(count),
                 "count from 0");

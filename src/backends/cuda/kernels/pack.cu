@@ -110,10 +110,11 @@ extern "C" __global__ void pack_points(PackPoints p) {
   double square = 0;
   for (int c = lane; c < p.steps * step_columns; c += 32) {
     const bool real = row < p.rows && c < p.dimension;
-    const Halves x = halves(real ? p.points[(size_t)row * p.dimension + c] * p.scale + p.shifts[c] : 0.0, 512);
-    uint16_t* to = p.parts + ((size_t)row * p.steps + c / step_columns) * 32 + c % step_columns;
-    to[0] = x.high, to[16] = x.low;
-    const double value = half_value(x.high) + half_value(x.low) * 0x1p-11;
+    const Halves x = halves(real ? p.points[(size_t)row * p.dimension + c] * p.scale + p.shifts[c] : 0.0, p.grid);
+    uint16_t* to = p.packed + ((size_t)row * p.steps + c / step_columns) * (16 * p.parts) + c % step_columns;
+    to[0] = x.high;
+    double value = half_value(x.high);
+    if (p.parts == 2) to[16] = x.low, value += half_value(x.low) * 0x1p-11;
     square = fma(value, value, square);
   }
   for (int other = 16; other >= 1; other /= 2) square += __shfl_xor_sync(~0u, square, other);
@@ -143,14 +144,15 @@ extern "C" __global__ void weight_scales(WeightScales p) {
   p.scales[most_columns + column] = power_of_two(e - p.exponent);
 }
 
-// Groups of 8 columns: 8 high and 8 low parts a row.
+// Groups of 8 columns: 8 high and, where there are two parts, 8 low ones a row.
 extern "C" __global__ void pack_weights_halves(PackWeights p) {
   const int64_t e = thread();
   if (e >= (int64_t)p.padded * p.width) return;
   const int row = e / p.width, column = e % p.width;
   const Halves w = halves(weight<float>(p, row, column, row < p.weights.rows ? p.factors[row] : 0.0), 0x1p24);
-  uint16_t* to = static_cast<uint16_t*>(p.packed) + ((size_t)row * (p.width / 8) + column / 8) * 16 + column % 8;
-  to[0] = w.high, to[8] = w.low;
+  uint16_t* to = static_cast<uint16_t*>(p.packed) + ((size_t)row * (p.width / 8) + column / 8) * (8 * p.parts) + column % 8;
+  to[0] = w.high;
+  if (p.parts == 2) to[8] = w.low;
 }
 extern "C" __global__ void pack_weights_f32(PackWeights p) { plain_weights<float, float>(p); }
 extern "C" __global__ void pack_weights_f64(PackWeights p) { plain_weights<double, double>(p); }
