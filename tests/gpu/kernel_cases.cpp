@@ -41,12 +41,14 @@ struct Product {
   std::size_t rows, dimension, columns;
   double norm;          // of the largest row, scaled: decides the arithmetic
   bool copies = false;  // some rows are equal
+  std::size_t others = 0;  // rows of z, where they are not as many
+  std::size_t rows_of_z() const { return others != 0 ? others : rows; }
 };
 
-Dataset table(const Product& p, std::uint64_t seed) {
-  Dataset data = gaussian(p.rows, p.dimension, seed);
+Dataset table(const Product& p, std::uint64_t seed, std::size_t rows) {
+  Dataset data = gaussian(rows, p.dimension, seed);
   if (p.copies)
-    for (std::size_t c = 0; c < p.dimension; ++c) data.x[(p.rows - 1) * p.dimension + c] = data.x[c];
+    for (std::size_t c = 0; c < p.dimension; ++c) data.x[(rows - 1) * p.dimension + c] = data.x[c];
   return data;
 }
 
@@ -61,7 +63,7 @@ std::vector<double> weights(std::size_t count, std::uint64_t stream, bool positi
 
 // Sums over x and, in a pair, over z; `size`: with all weights positive.
 std::vector<double> results(Backend& backend, const Product& p, bool size) {
-  const Dataset x = table(p, 3), z = table(p, 4);
+  const Dataset x = table(p, 3, p.rows), z = table(p, 4, p.rows_of_z());
   const double beta = beta_for_norm(x, p.norm);
   ViewSource x_source(PointsView(x.x.data(), x.rows, x.dimension)), z_source(PointsView(z.x.data(), z.rows, z.dimension));
   const bool two = p.kind == Kind::rectangle || p.kind == Kind::pair || p.kind == Kind::mass_pair;
@@ -70,7 +72,7 @@ std::vector<double> results(Backend& backend, const Product& p, bool size) {
   auto w_a = backend.panel(a->layout(), p.columns, p.precision), w_b = backend.panel(others.layout(), p.columns, p.precision);
   auto y_a = backend.panel(a->layout(), p.columns, p.precision), y_b = backend.panel(others.layout(), p.columns, p.precision);
   backend.upload(weights(p.rows * p.columns, 1, size).data(), *w_a);
-  backend.upload(weights(p.rows * p.columns, 2, size).data(), *w_b);
+  backend.upload(weights(others.rows() * p.columns, 2, size).data(), *w_b);
   const std::vector<Share> shares = backend.name() == "cuda" ? std::vector{Share::even, Share::odd} : std::vector{Share::all};
   switch (p.kind) {
     case Kind::symmetric: backend.xgemm(beta, *a, *w_a, *y_a, nullptr); break;
@@ -82,7 +84,7 @@ std::vector<double> results(Backend& backend, const Product& p, bool size) {
     case Kind::mass_pair:
       for (const Share share : shares) backend.mass_pair(beta, *a, others, *y_a, *y_b, share, nullptr);
   }
-  std::vector<double> host(2 * p.rows * p.columns, 0.0);
+  std::vector<double> host((p.rows + others.rows()) * p.columns, 0.0);
   backend.download(*y_a, host.data());
   if (p.kind == Kind::pair || p.kind == Kind::mass_pair) backend.download(*y_b, host.data() + p.rows * p.columns);
   return host;
@@ -91,8 +93,9 @@ std::vector<double> results(Backend& backend, const Product& p, bool size) {
 bool right(Backend& tested, Backend& oracle, const Product& p) {
   const auto got = results(tested, p, false), want = results(oracle, p, false);
   auto size = results(oracle, p, true);
+  const auto own = weights(p.rows * p.columns, 1, true);
   if (p.kind == Kind::symmetric)  // the diagonal belongs to a row of K |W|
-    for (std::size_t i = 0; i < p.rows * p.columns; ++i) size[i] += weights(p.rows * p.columns, 1, true)[i];
+    for (std::size_t i = 0; i < own.size(); ++i) size[i] += own[i];
   if (p.kind == Kind::mass)
     for (double& value : size) value += 1;
   double worst = 0;
@@ -105,7 +108,7 @@ bool right(Backend& tested, Backend& oracle, const Product& p) {
 
 // The verbs of tall blocks, all of them. Sums of `a` columns in the panel's arithmetic.
 bool blocks_are_right(Backend& tested, Backend& oracle, Precision precision) {
-  const std::size_t rows = 1100, a = 35, b = 37;
+  const std::size_t rows = 2100, a = 35, b = 37;
   const double unit = traits(precision).wide_panels ? 1e-14 : 1e-5;
   bool all = true;
   std::vector<std::vector<double>> found;
@@ -173,24 +176,30 @@ std::vector<Case> cases() {
     products.push_back({name + "_copies", precision, Kind::symmetric, 130, d, columns, norm, true});
     products.push_back({name + "_pair", precision, Kind::pair, 150, d, columns, norm});
     if (columns <= 4) products.push_back({name + "_rectangle", precision, Kind::rectangle, 140, d, columns, norm});
+    // rows enough for blocks of 256, of two panels
+    if (name.starts_with("direct")) return;
+    products.push_back({name + "_panels", precision, columns <= 4 ? Kind::rectangle : Kind::pair, 129, 3, columns > 4 ? columns / 2 + 1 : columns, norm, false,
+                        8192});
   };
   const auto mass = [&](const std::string& name, Precision precision, std::initializer_list<std::size_t> dimensions,
                         double norm) {
     for (const std::size_t d : dimensions)
       products.push_back({name + "_d" + std::to_string(d), precision, Kind::mass, 150, d, 2, norm});
     products.push_back({name + "_pair", precision, Kind::mass_pair, 150, *dimensions.begin(), 2, norm});
+    products.push_back({name + "_copies", precision, Kind::mass, 130, *dimensions.begin(), 2, norm, true});
+    if (!name.starts_with("direct")) products.push_back({name + "_panels", precision, Kind::mass_pair, 129, 3, 2, norm, false, 8192});
   };
   // coordinates in two parts are chunks of 32, of one part of 64; two chunks stay, more come in turn
   for (const std::size_t columns : {1, 2, 4, 8, 16}) {
-    some("two_parts_" + std::to_string(columns), Precision::fp32, columns, {5, 40, 70}, 3);
-    some("one_part_" + std::to_string(columns), Precision::tf32, columns, {33, 5, 60, 150}, 0.4);
+    some("two_parts_" + std::to_string(columns), Precision::fp32, columns, {20, 5, 40, 70}, 3);
+    some("one_part_" + std::to_string(columns), Precision::tf32, columns, {33, 5, 100, 150}, 0.4);
   }
   for (const std::size_t columns : {8, 16}) {
-    some("two_parts_rough_" + std::to_string(columns), Precision::tf32, columns, {5, 40, 70}, 3);
-    some("one_part_rough_" + std::to_string(columns), Precision::bf16, columns, {33, 5, 60, 150}, 1.5);
+    some("two_parts_rough_" + std::to_string(columns), Precision::tf32, columns, {20, 5, 40, 70}, 3);
+    some("one_part_rough_" + std::to_string(columns), Precision::bf16, columns, {33, 5, 100, 150}, 1.5);
   }
-  mass("two_parts_mass", Precision::fp32, {5, 40, 70}, 3);
-  mass("one_part_mass", Precision::tf32, {33, 5, 60, 150}, 0.4);
+  mass("two_parts_mass", Precision::fp32, {20, 5, 40, 70}, 3);
+  mass("one_part_mass", Precision::tf32, {33, 5, 100, 150}, 0.4);
   some("direct_f32", Precision::fp32, 7, {18, 3}, 9);
   some("direct_f64", Precision::fp64, 7, {18, 3}, 3);
   some("direct_f32_8", Precision::fp32, 8, {3}, 9);
@@ -199,7 +208,10 @@ std::vector<Case> cases() {
   some("direct_f64_1", Precision::fp64, 1, {3}, 3);
   mass("direct_f32_mass", Precision::fp32, {18}, 9);
   mass("direct_f64_mass", Precision::fp64, {18}, 3);
-  products.push_back({"many_rows", Precision::fp32, Kind::symmetric, 700, 3, 8, 2});
+  products.push_back({"many_rows", Precision::fp32, Kind::symmetric, 1100, 3, 8, 2});
+  products.push_back({"many_rows_pair", Precision::fp32, Kind::pair, 520, 3, 1, 2});
+  products.push_back({"many_rows_f64", Precision::fp64, Kind::symmetric, 600, 3, 1, 2});
+  products.push_back({"many_rows_pair_f64", Precision::fp64, Kind::pair, 520, 3, 1, 2});
 
   std::vector<Case> all;
   for (const Product& p : products)

@@ -48,7 +48,7 @@ def mutants_of(kernel, lines):
         elif ACCESS.match(line):
             instruction = re.sub(r"^\s*(@!?%p\d+\s+)?", "", line)
             for place in re.finditer(r"\[([^\]+]+)(\+-?\d+)?\]", line):
-                offset = int(place[2] or 0) + size_of(instruction)
+                offset = int((place[2] or "+0")[1:]) + size_of(instruction)
                 changed = f"[{place[1]}+{offset}]"
                 yield Mutant("moved", kernel, i, line[:place.start()] + changed + line[place.end():])
 

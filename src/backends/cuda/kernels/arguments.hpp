@@ -159,8 +159,7 @@ struct ScaleArguments {
 
 struct RandomArguments {
   Window a;
-  Address<const std::uint64_t> order;  // row of each place, null: first + place
-  std::uint64_t seed, stream, first;
+  std::uint64_t seed, stream, first;  // first: row of the table that the window begins with
 };
 
 // Between a window and doubles, rows x count.

@@ -137,7 +137,7 @@ __device__ __forceinline__ void fused(const FusedArguments& p) {
       for (int chunk = 0; chunk < chunks; ++chunk) fetch<Parts, panel_rows>(rows + chunk * RowsChunk, p.i.points, row, chunk, p.steps);
     Sums::fetch_panel(shared_address(panel_weights), p.i.weights, row);
     fetch_stage(column, 0, 0);
-    for (; column < column_end; column += tile_columns) {
+    do {
       const int turn = column / tile_columns % 2;
       const auto norm_pair = [&](int n) { return *reinterpret_cast<const float2*>(norms + turn * tile_columns + 8 * n + 2 * q); };
       float c[2][4][4], small[2][4][4];
@@ -188,7 +188,7 @@ __device__ __forceinline__ void fused(const FusedArguments& p) {
         }
         sums.template add<false>(c, panel_weights, tile_weights, across);
       }
-    }
+    } while ((column += tile_columns) < column_end);
     sums.store(row_sums + (size_t)(row - block_i * blocks.block + warp * 32) * Sums::Width);
   }
 }

@@ -89,12 +89,13 @@ struct Few {
   }
 
   static __device__ __forceinline__ void flush(const float* across, float* sums) {
-    for (int e = threadIdx.x; e < tile_columns * B; e += WarpsOfBlock * 32) {
-      float v = across[e];
+    static_assert(tile_columns * B <= WarpsOfBlock * 32);
+    const int e = threadIdx.x;
+    if (e >= tile_columns * B) return;
+    float v = across[e];
 #pragma unroll
-      for (int w = 1; w < WarpsOfBlock; ++w) v += across[w * tile_columns * B + e];
-      fd::cuda::add(sums + e, v);
-    }
+    for (int w = 1; w < WarpsOfBlock; ++w) v += across[w * tile_columns * B + e];
+    fd::cuda::add(sums + e, v);
   }
 
   __device__ __forceinline__ void store(float* sums) {
