@@ -27,7 +27,7 @@ ACCESS = re.compile(r"^\s*(@!?%p\d+\s+)?(ld\.shared|ld\.global|st\.shared|st\.gl
 SIZES = {"8": 1, "16": 2, "32": 4, "64": 8}
 WAITS = ("cuEventRecord", "cuEventSynchronize", "cuStreamWaitEvent", "cuStreamSynchronize")
 HOST_CASES = {"many_rows": dict(FD_SOFTGPU_MEMORY="1M", FD_SOFTGPU_MULTIPROCESSORS=1), "two_parts_8_pair": {}, "blocks_fp32": {}, "two_devices": dict(FD_SOFTGPU_DEVICES=2)}
-SHORT_CASES = ["two_parts_1_d5", "two_parts_8_d40", "one_part_rough_8_d5", "one_part_mass_d5", "direct_f64_d3"]
+SHORT_CASES = ["two_parts_1_d5", "two_parts_8_d40", "one_part_rough_8_d5", "one_part_mass_d5", "direct_f64_d18"]
 
 Mutant = collections.namedtuple("Mutant", "kind kernel line text")  # line from 0
 
@@ -99,7 +99,7 @@ def try_mutants(build, target, mutants, of_modules, of_all, lines, results):
                 module = ptx_kernels.alone(of_modules[mutant.kernel.file], mutant.kernel, of_all)
                 module[mutant.line] = mutant.text
                 server.ptx.write_text("\n".join(module))
-                for case in spread(lines.get((mutant.kernel.name, mutant.line + 1), []), 4):
+                for case in spread(lines.get((mutant.kernel.name, mutant.line + 1), []), 8):
                     said, report = server.run([case], FD_SOFTGPU_REPLACE=server.ptx)
                     outcome = "reported" if report else "survived" if said == "ok" else "found"
                     if outcome != "survived":

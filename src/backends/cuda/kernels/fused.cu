@@ -131,7 +131,7 @@ __device__ __forceinline__ void fused(const FusedArguments& p) {
       commit();
     };
 
-    __syncthreads();  // nobody reads what the last panel left
+    if constexpr (Sums::OneSided) __syncthreads();  // nobody reads what the last panel left; sums over rows end with a barrier of their own
     int column = diagonal ? row : block_j * blocks.block, stage = 0;
     if (resident)
       for (int chunk = 0; chunk < chunks; ++chunk) fetch<Parts, panel_rows>(rows + chunk * RowsChunk, p.i.points, row, chunk, p.steps);

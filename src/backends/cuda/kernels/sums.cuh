@@ -16,6 +16,7 @@ template <int B, bool Squares>
 struct Few {
   static constexpr int Width = B, TileBytes = tile_columns * B * 4, PanelBytes = 0;
   static constexpr float Exponent = 14;
+  static constexpr bool OneSided = !Squares;  // products of one side are made too
   float y[2][2][B], wi[2][2][B];
 
   __device__ __forceinline__ Few(const void* weights, int row) {
@@ -123,6 +124,7 @@ struct Many {
   static constexpr int Pieces = G * Parts;  // of 16 bytes, 8 columns, a row
   static constexpr int Width = 8 * G, TileBytes = tile_columns * Pieces * 16, PanelBytes = panel_rows * Pieces * 16;
   static constexpr float Exponent = 14;
+  static constexpr bool OneSided = false;
   float y[2][G][4] = {};
 
   // Where 16 bytes of a row of weights lie: no bank conflicts for eight rows at a time. Rows 8 or 16 further lie that much further, and with another
