@@ -16,6 +16,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -99,7 +100,7 @@ def try_mutants(build, target, mutants, of_modules, of_all, lines, results):
                 module = ptx_kernels.alone(of_modules[mutant.kernel.file], mutant.kernel, of_all)
                 module[mutant.line] = mutant.text
                 server.ptx.write_text("\n".join(module))
-                for case in spread(lines.get((mutant.kernel.name, mutant.line + 1), []), 8):
+                for case in spread(lines.get((mutant.kernel.name, mutant.line + 1), []), 100 if mutant.kind == "left out" else 8):
                     said, report = server.run([case], FD_SOFTGPU_REPLACE=server.ptx)
                     outcome = "reported" if report else "survived" if said == "ok" else "found"
                     if outcome != "survived":
@@ -119,12 +120,13 @@ def try_mutants(build, target, mutants, of_modules, of_all, lines, results):
 def host_mutants(build, target, sample):
     """Waits and events of the host left out, one at a time."""
     results = []
+    folder = tempfile.TemporaryDirectory(prefix="fd_gpu_")
+    report = Path(folder.name) / "report"
     for case, machine in HOST_CASES.items():
         for function in WAITS:
             n = 0
             while True:
                 n += 1
-                report = build / "mutants_report"
                 report.unlink(missing_ok=True)
                 environment = dict(os.environ, FLASHDIFFUSION_CUDA_DRIVER=str(build / "softgpu/libcuda.so.1"), FD_SOFTGPU_SM=str(target),
                                    FD_SOFTGPU_REPORT=str(report), FD_SOFTGPU_IGNORE=f"{function}:{n}", **{k: str(v) for k, v in machine.items()})
