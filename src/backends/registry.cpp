@@ -27,8 +27,7 @@ std::unique_ptr<Backend> make_cuda(const BackendRequest& r) {
 }
 #else
 std::unique_ptr<Backend> make_cuda(const BackendRequest&) {
-  throw NoDevice("this build has no CUDA back-end: there was no nvcc when it was configured",
-                 "`make cuda` builds it; see docs/gpu.md");
+  throw NoDevice("this build has no CUDA back-end: it was configured without nvcc", "`make cuda` builds it; see docs/gpu.md");
 }
 #endif
 

@@ -40,8 +40,8 @@ struct Product {
   Precision precision;
   Kind kind;
   std::size_t rows, dimension, columns;
-  double norm;          // of the largest row, scaled: decides the arithmetic
-  bool copies = false;  // some rows are equal
+  double norm;             // of the largest row, scaled: decides the arithmetic
+  bool copies = false;     // some rows are equal
   bool steep = false;      // the first and the last coordinate are ten times the others
   std::size_t others = 0;  // rows of z, where they are not as many
   std::size_t rows_of_z() const { return others != 0 ? others : rows; }
@@ -182,8 +182,8 @@ std::vector<Case> cases() {
     if (columns <= 4) products.push_back({name + "_rectangle", precision, Kind::rectangle, 140, d, columns, norm});
     // rows enough for blocks of 256, of two panels
     if (name.starts_with("direct")) return;
-    products.push_back({name + "_panels", precision, columns <= 4 ? Kind::rectangle : Kind::pair, 129, 3, columns > 4 ? columns / 2 + 1 : columns, norm, false, false,
-                        8192});
+    products.push_back({name + "_panels", precision, columns <= 4 ? Kind::rectangle : Kind::pair, 129, 3,
+                        columns > 4 ? columns / 2 + 1 : columns, norm, false, false, 8192});
   };
   const auto mass = [&](const std::string& name, Precision precision, std::initializer_list<std::size_t> dimensions,
                         double norm) {
@@ -191,7 +191,8 @@ std::vector<Case> cases() {
       products.push_back({name + "_d" + std::to_string(d), precision, Kind::mass, 150, d, 2, norm});
     products.push_back({name + "_pair", precision, Kind::mass_pair, 150, *dimensions.begin(), 2, norm});
     products.push_back({name + "_copies", precision, Kind::mass, 130, *dimensions.begin(), 2, norm, true});
-    if (!name.starts_with("direct")) products.push_back({name + "_panels", precision, Kind::mass_pair, 129, 3, 2, norm, false, false, 8192});
+    if (!name.starts_with("direct"))
+      products.push_back({name + "_panels", precision, Kind::mass_pair, 129, 3, 2, norm, false, false, 8192});
   };
   // coordinates in two parts are chunks of 32, of one part of 64; two chunks stay, more come in turn
   for (const std::size_t columns : {1, 2, 4, 8, 16}) {
@@ -204,10 +205,12 @@ std::vector<Case> cases() {
   }
   // norms of which whole parts differ from row to row; low parts that matter
   for (const std::size_t columns : {1, 2, 4, 8, 16})
-    products.push_back({"one_part_" + std::to_string(columns) + "_norms", Precision::tf32, Kind::symmetric, 150, 150, columns, 1.2});
+    products.push_back(
+        {"one_part_" + std::to_string(columns) + "_norms", Precision::tf32, Kind::symmetric, 150, 150, columns, 1.2});
   products.push_back({"one_part_mass_norms", Precision::tf32, Kind::mass, 150, 150, 2, 1.2});
   for (const std::size_t columns : {8, 16})
-    products.push_back({"two_parts_rough_" + std::to_string(columns) + "_steep", Precision::tf32, Kind::symmetric, 150, 18, columns, 7.5, false, true});
+    products.push_back({"two_parts_rough_" + std::to_string(columns) + "_steep", Precision::tf32, Kind::symmetric, 150, 18,
+                        columns, 7.5, false, true});
   mass("two_parts_mass", Precision::fp32, {20, 5, 40, 70}, 3);
   mass("one_part_mass", Precision::tf32, {33, 5, 100, 150}, 0.4);
   some("direct_f32", Precision::fp32, 7, {18, 3}, 9);
