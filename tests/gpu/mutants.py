@@ -14,9 +14,7 @@ import collections
 import json
 import os
 import re
-import subprocess
 import sys
-import tempfile
 import threading
 import time
 from pathlib import Path
@@ -120,23 +118,18 @@ def try_mutants(build, target, mutants, of_modules, of_all, lines, results):
 def host_mutants(build, target, sample):
     """Waits and events of the host left out, one at a time."""
     results = []
-    folder = tempfile.TemporaryDirectory(prefix="fd_gpu_")
-    report = Path(folder.name) / "report"
+    server = ptx_kernels.Server(build, target)
     for case, machine in HOST_CASES.items():
         for function in WAITS:
-            n = 0
-            while True:
+            n, left_out = 0, True
+            while left_out and not (sample and n >= sample):
                 n += 1
-                report.unlink(missing_ok=True)
-                environment = dict(os.environ, FLASHDIFFUSION_CUDA_DRIVER=str(build / "softgpu/libcuda.so.1"), FD_SOFTGPU_SM=str(target),
-                                   FD_SOFTGPU_REPORT=str(report), FD_SOFTGPU_IGNORE=f"{function}:{n}", **{k: str(v) for k, v in machine.items()})
-                run = subprocess.run([build / "fd_gpu_cases", case], env=environment, capture_output=True, text=True)
-                if "left out on demand" not in run.stderr:
-                    break
-                outcome = "reported" if report.exists() else "survived" if run.returncode == 0 else "found"
-                results.append((function, case, n, outcome))
-                if sample and n >= sample:
-                    break
+                said, report = server.run([case], FD_SOFTGPU_IGNORE=f"{function}:{n}", **machine)
+                findings = [line for line in report.splitlines() if "left out on demand" not in line]
+                left_out = len(findings) < len(report.splitlines())
+                if left_out:
+                    results.append((function, case, n, "reported" if findings else "survived" if said == "ok" else "found"))
+    server.close()
     return results
 
 

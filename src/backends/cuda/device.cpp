@@ -99,7 +99,8 @@ Device::~Device() {
 void Device::drain() const noexcept {
   if (context_ == nullptr || stream_ == nullptr) return;
   driver_.set_current(context_);
-  driver_.synchronize(stream_);
+  if (busy_) driver_.synchronize(stream_);
+  busy_ = false;
 }
 
 void Device::launch_pointers(const char* name, Grid grid, void** arguments) {
@@ -120,13 +121,13 @@ void Device::launch_pointers(const char* name, Grid grid, void** arguments) {
           "cuFuncSetAttribute");
     kernel.shared_bytes = grid.shared_bytes;
   }
+  busy_ = true;
   check(driver_.launch(kernel.handle, grid.x, grid.y, grid.z, grid.threads, 1, 1, grid.shared_bytes, stream_, arguments, nullptr),
         "cuLaunchKernel");
 }
 
 void Buffer::at_least(const Device& device, std::size_t bytes) {
   if (bytes <= bytes_) return;
-  device.drain();  // work under way may still use what is given back
   release();
   device.use();
   device.check(device.driver().allocate(&address_, bytes), "cuMemAlloc");
@@ -136,7 +137,7 @@ void Buffer::at_least(const Device& device, std::size_t bytes) {
 
 void Buffer::release() noexcept {
   if (device_ == nullptr) return;
-  device_->drain();
+  device_->drain();  // work under way may still use it
   device_->driver().free(address_);
   device_ = nullptr, address_ = 0, bytes_ = 0;
 }

@@ -3,8 +3,6 @@
 // The functions themselves (devices.cpp, memory.cpp, streams.cpp, modules.cpp) have the names and signatures of NVIDIA's cuda.h, which is not
 // needed to build them: handles are pointers, results are ints.
 #pragma once
-#include <cstdio>
-
 #include "driver/machine.hpp"
 
 namespace softgpu {
@@ -31,7 +29,7 @@ Result api(const char* name, Needs needs, F f) {
   const Error injected = enter(m, name);
   if (injected != Error::none && needs != Needs::broken_too) return static_cast<Result>(injected);
   if (m.environment.ignore != 0 && m.environment.ignored == name && --m.environment.ignore == 0) {
-    std::fprintf(stderr, "softgpu: %s left out on demand\n", name);
+    report(std::string(name) + " left out on demand");
     return 0;
   }
   if (needs != Needs::nothing && !m.initialized) return static_cast<Result>(Error::not_initialized);
