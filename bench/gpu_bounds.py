@@ -6,7 +6,8 @@
 Tensor-core, MUFU and shared-memory work a pair follow from the shape of the kernel (src/backends/cuda/kernels); instructions to issue, registers and
 spills are read from the machine code (nvdisasm and cuobjdump: `tools/cuda BUILD_DIR inspect`). `pipes` is the bound by tensor cores, MUFU and shared
 memory alone; `issued` counts every instruction of the loops too, also code for rows alone and for low parts that does not run in most tiles, so the truth
-may be better. Latency, loads from memory and the last wave of blocks are left out. Nothing here has run on hardware."""
+may be better. Latency, loads from memory and the last wave of blocks are left out. `rough` is the same for bf16's one product of coordinates, entries and
+weights. Several GPUs are modelled as docs/gpu.md says. Nothing here has run on hardware."""
 import argparse
 import collections
 import re
@@ -26,7 +27,9 @@ MODELS = {
     "rtxpro6000": Model("RTX PRO 6000", 188, 2.617, 512, 16, 128, 4, 100, 120),
 }
 PAPER = {(32, 1): 5.3e11, (32, 8): 3.8e11}  # pairs/s, RTX PRO 6000
-WIDTHS = {1: [("fused_1", 1)], 8: [("fused_8", 8)], 32: [("fused_16", 16), ("fused_16", 16)]}
+WIDTHS = {1: [1], 8: [8], 32: [16, 16]}
+PAPER_RATE, PAPER_EFFICIENCY = 3.8e11, 0.71  # b = 8 at 2^20; of four GPUs
+LINK, HOST_COPY = 50e9, 10e9  # bytes/s: PCIe 5 x16 from pinned memory; copies of one host thread, a rank each
 TILE = 128 * 32  # entries of a tile of a thread block, 4 warps
 
 
@@ -73,20 +76,67 @@ def resources(text):
     return found
 
 
-def shared_bytes(steps, width):
-    return min(2, (steps + 1) // 2) * 16384 + 2 * 32 * (132 + 4 * width) + (128 * 4 * width if width >= 8 else 0) + 512 * width
+def kernel_of(width, parts):
+    return f"fused_{parts}_{width}" + ("_rough" if parts == 1 and width >= 8 else "")
 
 
-def tile_clocks(model, dimension, width, kernel, loops):
+def shared_bytes(steps, width, parts):
+    weights = 2 * parts * width if width >= 8 else 4 * width
+    return min(2, -(-steps * parts // 4)) * 16384 + 2 * 32 * (132 + weights) + (128 * weights if width >= 8 else 0) + 512 * width
+
+
+def tile_clocks(model, dimension, width, parts, loops):
     """Clocks of a multiprocessor for a tile by pipe; issue is counted from above: code for rows alone and for low parts counts as if it ran."""
     steps = -(-dimension // 16)
-    products = (4 if dimension > 48 else 3) * 16 * steps + (6 * width if width >= 8 else 0)
+    products = (1 if parts == 1 else 4 if dimension > 24 else 3) * 16 * steps + ((6 if parts == 2 else 2) * width if width >= 8 else 0)
     rest, chunk = loops
-    chunks = -(-steps // 2)
-    # of a warp: two halves of rows, high and low, and four tiles of columns a step, 512 bytes each; then weights
-    shared = 4 * ((4 + 4) * 512 * steps + (4 * 512 * width // 8 if width >= 8 else 32 * 4 * width * 8))
+    chunks = -(-steps * parts // 4)
+    # of a warp: two halves of rows and of columns a step and part, 1024 bytes each; then weights
+    shared = 4 * (4 * 512 * steps * parts + (2 * parts * 512 * width // 8 if width >= 8 else 32 * 4 * width * 8))
     return {"tensor": TILE * products / model.products, "MUFU": TILE / model.mufu, "shared": shared / model.shared_bytes,
             "issue": 4 * (rest[0] + chunks * chunk[0]) / model.issue}
+
+
+def rate_of(model, dimension, columns, parts, listing):
+    """(pairs/s by pipes, busiest pipe, pairs/s by all instructions)"""
+    clocks, issued, worst = 0, 0, None
+    for width in WIDTHS[columns]:
+        pipes = tile_clocks(model, dimension, width, parts, loops_of(listing, kernel_of(width, parts)))
+        issued += max(pipes.values())
+        pipes.pop("issue")
+        worst = max(pipes, key=pipes.get)
+        clocks += pipes[worst]
+    by_pipes, by_all = (2 * TILE / c * model.multiprocessors * model.ghz * 1e9 for c in (clocks, issued))
+    return by_pipes, worst, by_all
+
+
+def half_ring(rows, gpus, rate, dimension, columns, through_host):
+    """Seconds of a pass. Each GPU has its own triangle and floor(P / 2) visitors, the last by halves for even P: together N^2 / P ordered pairs. Through
+    the host, as it is: points travel as doubles and weights and sums as floats, from panels by way of doubles, and nothing of it is hidden behind tiles;
+    bytes a row are those that src/backends/ranks/half_ring.cpp and archives copy. From GPU to GPU, under the tiles: the last sums alone are seen."""
+    n, steps = rows / gpus, gpus // 2
+    work = rows * n / rate
+    if gpus == 1:
+        return work
+    if not through_host:
+        return work + 2 * 4 * n * columns / LINK
+    points = 8 * dimension * n
+    visit = points / LINK + points / HOST_COPY + columns * n * (8 / LINK + 32 / HOST_COPY)
+    guest = points / LINK + points / HOST_COPY + columns * n * (4 * 8 / LINK + (20 + 16 + 24 + 28) / HOST_COPY)
+    return work + visit + steps * guest
+
+
+def print_several(rate, share):
+    print(f"\nFour GPUs at {share:.0%} of the bound, D = 32, b = 8: predicted efficiency (paper, 2^20: {PAPER_EFFICIENCY:.0%})")
+    for rows in (2**20, 2**22):
+        one = half_ring(rows, 1, rate * share, 32, 8, True)
+        times = [half_ring(rows, 4, rate * share, 32, 8, host) for host in (True, False)]
+        print(f"  2^{rows.bit_length() - 1}: one {one:.3f} s; through the host, as it is, {times[0]:.3f} s, {one / times[0] / 4:.0%};"
+              f" were it from GPU to GPU {times[1]:.3f} s, {one / times[1] / 4:.0%}")
+    found = half_ring(2**22, 4, rate * share, 32, 8, True) / (2**44 / (4 * PAPER_EFFICIENCY * PAPER_RATE))
+    print(f"The paper's runs at {share:.0%} of the bound, if all of them were passes at b = 8: "
+          + ", ".join(f"{s * PAPER_RATE / (rate * share):.1f} s for {s:g} s" for s in (16.0, 2225))
+          + f" on one GPU, {12447 * found:.0f} s for 12447 s on four.")
 
 
 def main():
@@ -100,29 +150,23 @@ def main():
         listing = subprocess.run([nvdisasm, "-c", cubin], capture_output=True, text=True, check=True).stdout
         used = resources(subprocess.run([cuobjdump, "-res-usage", cubin], capture_output=True, text=True, check=True).stdout)
         print(f"\n{model.name} (sm_{model.chip}): bounds, not measurements")
-        print("pairs/s by" + f"{'pipes':>12}  {'busiest':<8}{'issued':>9}{'of the paper':>14}{'registers':>11}{'spilled':>9}{'blocks':>8}")
+        print("pairs/s by" + f"{'pipes':>12}  {'busiest':<8}{'issued':>9}{'of the paper':>14}{'registers':>11}{'spilled':>9}{'blocks':>8}{'rough':>11}{'issued':>10}")
         rates = {}
         for dimension in (12, 32, 80, 256):
-            for columns, groups in WIDTHS.items():
-                clocks, issued, worst = 0, 0, None
-                for kernel, width in groups:
-                    pipes = tile_clocks(model, dimension, width, kernel, loops_of(listing, kernel))
-                    issued += max(pipes.values())
-                    pipes.pop("issue")
-                    worst = max(pipes, key=pipes.get)
-                    clocks += pipes[worst]
-                bound, rate = (2 * TILE / c * model.multiprocessors * model.ghz * 1e9 for c in (clocks, issued))
+            for columns, widths in WIDTHS.items():
+                bound, worst, rate = rate_of(model, dimension, columns, 2, listing)
+                rough = rate_of(model, dimension, columns, 1, listing)
                 rates[dimension, columns] = rate
-                kernel, width = groups[0]
-                blocks = min(65536 // (used[kernel]["REG"] * 128), model.shared_kib * 1024 // (shared_bytes(-(-dimension // 16), width) + 1024))
+                kernel = kernel_of(widths[0], 2)
+                blocks = min(65536 // (used[kernel]["REG"] * 128), model.shared_kib * 1024 // (shared_bytes(-(-dimension // 16), widths[0], 2) + 1024))
                 paper = PAPER.get((dimension, columns))
                 print(f"D ={dimension:>4} b ={columns:>3}  {bound:9.2e}  {worst:<8}{rate:9.2e}{f'{rate / paper:.1f} x' if paper else '':>14}"
-                      f"{used[kernel]['REG']:>11}{used[kernel]['STACK'] + used[kernel]['LOCAL']:>9}{blocks:>8}")
+                      f"{used[kernel]['REG']:>11}{used[kernel]['STACK'] + used[kernel]['LOCAL']:>9}{blocks:>8}{rough[0]:>11.2e}{rough[2]:>10.2e}")
         if model.chip == 120:
             print("A pass over 2^20 points of the paper's torus (D = 32, of which 12 vary): at least "
                   f"{2**40 / rates[32, 8]:.2f} s at b = 8 and D = 32, {2**40 / rates[12, 8]:.2f} s at D = 12 (paper: {2**40 / 3.8e11:.1f} s).")
-            print("The paper's runs of 16.0 … 2225 s on one GPU, if all of it were passes at b = 8: at least "
-                  + ", ".join(f"{s * 3.8e11 / rates[32, 8]:.1f} s for {s:g} s" for s in (16.0, 2225)) + ".")
+            for share in (1.0, 0.6):
+                print_several(rates[32, 8], share)
 
 
 if __name__ == "__main__":

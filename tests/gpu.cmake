@@ -2,12 +2,19 @@
 # SM 90 and 120 run a part; `make test-gpu` (tools/test-gpu) runs everything in full.
 add_dependencies(fd_contract_tests fd_softgpu)
 
+# Every line of every kernel, and what broken kernels must fail.
+add_executable(fd_gpu_cases gpu/kernel_cases.cpp)
+fd_test_program(fd_gpu_cases -O1)
+target_link_libraries(fd_gpu_cases PRIVATE ${CMAKE_DL_LIBS})
+add_dependencies(fd_gpu_cases fd_softgpu)
+
 function(fd_gpu_test name sm)
   add_test(NAME gpu.${name} COMMAND ${ARGN})
   set_tests_properties(gpu.${name} PROPERTIES LABELS gpu TIMEOUT 900 SKIP_RETURN_CODE 77 ENVIRONMENT
-    "FLASHDIFFUSION_CUDA_DRIVER=$<TARGET_FILE:fd_softgpu>;FD_SOFTGPU_SM=${sm};FD_SLOW_DEVICE=1;FLASHDIFFUSION=$<TARGET_FILE:flashdiffusion_program>;PYTHONDONTWRITEBYTECODE=1")
+    "FLASHDIFFUSION_CUDA_DRIVER=$<TARGET_FILE:fd_softgpu>;FD_SOFTGPU_SM=${sm};FD_SLOW_DEVICE=1;FLASHDIFFUSION=$<TARGET_FILE:flashdiffusion_program>;FD_GPU_CASES=$<TARGET_FILE:fd_gpu_cases>;PYTHONDONTWRITEBYTECODE=1")
 endfunction()
-fd_gpu_test(contract.sm80 80 fd_contract_tests "--gtest_filter=*cuda*-*Kept*2ranks")
+# a back-end that keeps nothing runs the same passes again where others would use what they kept
+fd_gpu_test(contract.sm80 80 fd_contract_tests "--gtest_filter=*cuda*-*Kept*2ranks:*Kept*Bit*cuda_fp64:*Kept*Bit*cuda_tf32:*LowPrecision*ranks")
 foreach(sm 90 120)
   fd_gpu_test(contract.sm${sm} ${sm} fd_contract_tests "--gtest_filter=*KernelProduct*cuda_fp32:*KernelProduct*cuda_fp64:*TallBlock*cuda_fp*-*ranks")
 endforeach()

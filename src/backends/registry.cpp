@@ -10,6 +10,7 @@
 #include "backends/ranks/serve.hpp"
 #include "backends/reference/reference_backend.hpp"
 #include "device/backend.hpp"
+#include "device/passed_over.hpp"
 
 namespace fd {
 namespace {
@@ -26,8 +27,7 @@ std::unique_ptr<Backend> make_cuda(const BackendRequest& r) {
 }
 #else
 std::unique_ptr<Backend> make_cuda(const BackendRequest&) {
-  throw Error(Failure::device, "this build has no CUDA back-end: there was no nvcc when it was configured",
-              "`make cuda` builds it; see docs/gpu.md");
+  throw NoDevice("this build has no CUDA back-end: it was configured without nvcc", "`make cuda` builds it; see docs/gpu.md");
 }
 #endif
 
@@ -55,6 +55,20 @@ std::unique_ptr<Backend> make_backend(const BackendRequest& request) {
     known += std::string(", ") + row.name;
   }
   throw Error(Failure::misuse, "unknown back-end '" + request.name + "'", "use one of " + known);
+}
+
+std::string passed_over(const std::string& wanted, const std::string& taken) {
+  if (wanted != "auto") return "";
+  for (const auto& row : table) {
+    if (row.everywhere || row.name == taken) break;
+    try {
+      row.make({});
+    } catch (const NoDevice&) {
+    } catch (const Error& error) {
+      return std::string(error.what()) + "; " + taken + " computes instead";
+    }
+  }
+  return "";
 }
 
 std::vector<std::string> backend_names() {

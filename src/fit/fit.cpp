@@ -11,6 +11,7 @@
 
 #include <flashdiffusion/error.hpp>
 
+#include "device/passed_over.hpp"
 #include "fit/backend_of.hpp"
 #include "fit/bandwidth_search.hpp"
 #include "fit/centred_source.hpp"
@@ -78,6 +79,7 @@ Model fit_all_rows(PointSource& source, ChecksummedSource& whole, const Options&
   if (const std::string dwarfing = describe_dwarfing(summary, !options.beta); !dwarfing.empty()) watch.note(dwarfing);
   const std::size_t keep = keep_bytes(summary.rows, summary.coordinates(), options);
   auto backend = backend_of(options, keep);
+  if (const std::string why = passed_over(options.backend, backend->name()); !why.empty()) watch.note(why);
   std::optional<Forecast> expected;
   if (summary.rows >= worth_forecasting) {
     const std::size_t ranks = ranks_of(options);

@@ -73,7 +73,8 @@ class LowPrecision : public testing::TestWithParam<Case> {
 };
 
 TEST_P(LowPrecision, IsNeverLessThanTheErrorInTheNorm) {
-  for (const auto& [name, x] : worst_cases()) compare(name, x, {1.3, 2.7, 3.9, 5.3});
+  for (const auto& [name, x] : worst_cases())
+    if (!Case::slow() || x.dimension < 100) compare(name, x, {1.3, 2.7, 3.9, 5.3});
   compare("torus", torus(Case::rows(200)), {1.3, 2.7, 3.9, 5.3});
   compare("plane", gaussian(Case::rows(200), 2), {1.3, 2.7, 3.9, 5.3});
   compare("noise in 50 dimensions", gaussian(Case::rows(200), 50), {1.3, 2.7, 3.9, 5.3});
@@ -83,7 +84,7 @@ TEST_P(LowPrecision, IsNeverLessThanTheErrorInTheNorm) {
 TEST_P(LowPrecision, HoldsForManyRoundings) {
   std::vector<double> norms;
   for (double norm = 1.8; norm < 2.8; norm += 0.021) norms.push_back(norm);
-  compare("Hadamard", hadamard(128, 1024), norms);
+  compare("Hadamard", Case::slow() ? hadamard(32, 256) : hadamard(128, 1024), norms);
 }
 
 INSTANTIATE_TEST_SUITE_P(Everywhere, LowPrecision, testing::ValuesIn(every_backend({Precision::fp32})),

@@ -27,6 +27,15 @@ def test_a_fit_is_that_of_the_cpu(tmp_path):
     np.testing.assert_allclose(fitted(tmp_path, ROWS, "--backend", "cuda"), expected, rtol=1e-5)
 
 
+def test_bits_do_not_depend_on_how_a_pass_is_cut():
+    """Memory and multiprocessors decide how many launches there are, and the seed the order of blocks: no bit of a product does."""
+    found = set()
+    for machine in (dict(), dict(FD_SOFTGPU_MEMORY="1M", FD_SOFTGPU_MULTIPROCESSORS="1"), dict(FD_SOFTGPU_MEMORY="700K", FD_SOFTGPU_SEED="7")):
+        found.add(subprocess.run([os.environ["FD_GPU_CASES"], "--bits"], check=True, capture_output=True, text=True, timeout=600,
+                                 env={**os.environ, **machine}).stdout)
+    assert len(found) == 1 and len(found.pop().split()) == 2
+
+
 def test_several_devices_agree(tmp_path):
     options = ["--beta", "3", "--rows-a-rank", "1"]
     expected = fitted(tmp_path, 301, "--backend", "cpu", *options)

@@ -29,7 +29,7 @@
 // 7e-4, where all fractions are at their worst.
 //
 // The average distance r of a row that holds its own point, at a weight no smaller than those of its N neighbours, is largest
-// where all of them are at one distance (mean_distance). (P weighs points by q^-alpha, alpha <= 1: where many near points make a
+// where all of them are at one distance (kernel/mean_distance.hpp). (P weighs points by q^-alpha, alpha <= 1: where many near points make a
 // row's own weight small, together they weigh no less than one.) A row of a rectangular product need not hold a near point: r is
 // the largest distance there is.
 //
@@ -48,6 +48,7 @@
 #include <numbers>
 
 #include "kernel/gaussian.hpp"
+#include "kernel/mean_distance.hpp"
 
 namespace fd::cpu {
 
@@ -91,15 +92,6 @@ struct Bounds {
   double distance;    // on the average over the mass of a row of the product
   double dimension;
 };
-
-// The largest sum r_j k_j / (1 + sum k_j) over N neighbours with k = 2^(-r^2/2). It is stationary where r (r - mean) = log2 e for
-// each of them: all are at the same distance r, the mean is r - log2 e / r, and N 2^(-r^2/2) = r^2 ln 2 - 1.
-inline double mean_distance(double neighbours) {
-  constexpr double log2e = std::numbers::log2e, step = 1.0 / 64;
-  double r = std::sqrt(log2e);
-  while (std::exp2(r * r / 2) * (r * r / log2e - 1) < neighbours) r += step;
-  return r - log2e / r;
-}
 
 // Sigma of the error of an average over the mass of a row, in fixed point, and what is no matter of chance.
 inline double fixed_sigma(int fraction_bits, const Bounds& bounds) {

@@ -172,8 +172,7 @@ class Core {
   // A symmetric product's rows hold their own point.
   static cpu::Bounds bounds(double beta, const CpuPoints<T>& x, const CpuPoints<T>& z) {
     const double norm = std::max(x.norm(beta), z.norm(beta));
-    const double distance =
-        one_fit(x, z) ? std::min(2 * norm, cpu::mean_distance(static_cast<double>(x.layout()->rows()))) : 2 * norm;
+    const double distance = one_fit(x, z) ? std::min(2 * norm, mean_distance(static_cast<double>(x.layout()->rows()))) : 2 * norm;
     return {norm, std::max(x.coordinate(beta), z.coordinate(beta)), distance, static_cast<double>(x.dimension())};
   }
 

@@ -1,11 +1,26 @@
-// Which arithmetic keeps a promise for points within given bounds (the reasons are in cpu/accuracy.hpp; what is different here is said below).
+// Which arithmetic keeps a promise for points within given bounds (the reasons are in cpu/accuracy.hpp; what is different here is said below). Points
+// are scaled by sqrt(2 beta log2 e), so that entries are 2^t with t = -|x - y|^2 / 2.
 //
-// The fused kernel expands |x - y|^2 and is right to about 2e-6 in fp32 while |x|^2 <= 62 for points scaled by sqrt(2 beta log2 e). Points are sums of two
-// 16-bit floats, the high part a multiple of 2^-9; its products are exact. What is left:
+// The fused kernel expands |x - y|^2.
+//
+// Two parts: right to about 2e-6 in fp32 while |x|^2 <= 62. Points are sums of two 16-bit floats, the high part a multiple of 2^-9; its products are
+// exact. What is left:
 // - Low parts are off by 2^-22 a coordinate. Norms are those of the points as they are packed, so a distance is off by |x - y| times that, not |x|. All
 //   coordinates are moved by a step that differs from column to column (`shift`): tables of few values are not rounded alike in every column.
 // - Without the product of the low parts an exponent is off by sum l_i l_j, of size sqrt(D) 2^-18 / 12 where low parts are unrelated and by D 2^-18 / 12 for
-//   rows that are equal. So it is made where rows are equal or may be, and for many columns.
+//   rows that are equal; never by more than D 2^-20. So it is made where rows are equal or may be, and for many columns; for looser promises where that
+//   bound asks for it.
+//
+// One part, for the promises of tf32 and bf16: coordinates are multiples of h, the smallest power of two for which they have 11 bits. As norms are those of
+// the rounded points, t is off by sum d_c e_c for d = x - y and the roundings e_c of its coordinates: at most h each, of mean zero over the shift, which is
+// uniform modulo h, and independent from column to column. As for the cpu's fixed point the error of a row is sub-Gaussian with sigma = ln 2 (h/2) r
+// at an average distance r, and the bound is 4 sigma, plus ln 2 D h^2 / 4 for sum e_c^2 / 2. Equal rows are rounded alike: nothing is wrong between
+// them. Products are multiples of h^2, and exact as long as |x| <= 2^12 h; beyond that a tensor core cuts each of 8 products, the sum they are added to,
+// and the result, to 24 bits: 22 units of 2^-24 |x|^2 in 16 coordinates. h is 2^-11 of the largest coordinate, so for few columns and large norms this
+// is no choice, and the form in two parts is taken.
+//
+// Rough sums, for the same promises: entries and weights are 16-bit floats, each right to 2^-11 and all of them wrong by as much the same way at worst. That
+// leaves tf32 2e-5 for exponents, which those of two parts keep.
 //
 // The direct kernel subtracts coordinates first: its error is a few units of the last place of t, whatever the bounds. Coordinates are not moved or scaled
 // but by a power of two, so nothing is lost before the subtraction.
@@ -15,11 +30,14 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numbers>
 
 #include <flashdiffusion/precision.hpp>
 
+#include "backends/cuda/kernels/arguments.hpp"
 #include "base/random.hpp"
 #include "kernel/gaussian.hpp"
+#include "kernel/mean_distance.hpp"
 
 namespace fd::cuda {
 
@@ -28,13 +46,18 @@ namespace fd::cuda {
 constexpr double largest_fused_square = 62, largest_fused_square_of_two = 38;
 // 4.0e-6 was measured at 24 columns of sparse zeros and ones, 8.2e-6 at 40: rows that are equal in most columns share their low parts there.
 constexpr std::size_t columns_without_low_low = 24;
-constexpr double largest_shift = 0x1p-9;
+constexpr double largest_shift = 0x1p-9, high_step = 0x1p-9;
+// Of a sum of entries and weights in one part each, and of exponents in two parts, with what ex2 and sums in fp32 add.
+constexpr double rough_sums_error = 2 * 0x1p-11 + 0x1p-22, two_parts_error = 6e-6;
+constexpr double loose_promise = 1e-4;  // from here on few bits may do
 
 inline double shift(std::size_t column) { return largest_shift * (2 * Random(0x5EED, 1).uniform(column) - 1); }
 
 struct Bounds {
-  double square = 0;  // of |x|, largest
+  double square = 0;      // of |x|, largest
+  double coordinate = 0;  // |x_c|, largest
   std::size_t dimension = 0;
+  std::size_t rows = 0;     // of the table
   bool copies = false;      // some rows are the same
   std::uint64_t table = 0;  // that the rows are part of (Whole); 0: they are all there are
 };
@@ -43,16 +66,64 @@ struct Bounds {
 inline bool one_table(const Bounds& x, const Bounds& z) { return &x == &z || (x.table != 0 && x.table == z.table); }
 
 enum class Form { fused, direct };
+struct Arithmetic {
+  Form form = Form::direct;
+  int parts = 2, sum_parts = 2;  // of coordinates; of entries and weights where tensor cores sum
+  double step = high_step;       // that high parts are multiples of
+  bool low_low = true;           // the product of two low parts is made
+  double norm_error = 0;         // of a normalised kernel in the norm, where it may be more than fp32's
+};
 
-inline Form form_for(Precision precision, double beta, const Bounds& x, const Bounds& z) {
-  if (traits(precision).wide_panels) return Form::direct;
-  const double norm = Gaussian::point_scale(beta) * std::sqrt(std::max(x.square, z.square)) +
-                      largest_shift * std::sqrt(static_cast<double>(x.dimension));
-  return norm * norm <= (one_table(x, z) ? largest_fused_square : largest_fused_square_of_two) ? Form::fused : Form::direct;
+// Coordinates in one part: their step, what a row of a product is off by, and a normalised kernel in the norm (cpu/accuracy.hpp: coding_error).
+struct OnePart {
+  double step, row_error, norm_error;
+};
+inline OnePart one_part(double beta, const Bounds& x, const Bounds& z) {
+  const double scale = Gaussian::point_scale(beta), dimension = static_cast<double>(x.dimension),
+               rows = static_cast<double>(x.rows);
+  const double norm = scale * std::sqrt(std::max(x.square, z.square)), moved = norm + largest_shift * std::sqrt(dimension);
+  const double coordinate = scale * std::max(x.coordinate, z.coordinate) + largest_shift;
+  const double step = std::exp2(std::ceil(std::log2(coordinate / 2047)));
+  const double distance = one_table(x, z) ? std::min(2 * norm, mean_distance(rows)) : 2 * norm;
+  const double sigma = std::numbers::ln2 / 2 * step * distance, steps = std::ceil(dimension / step_columns);
+  const double cut =
+      moved <= 0x1p12 * step ? 0 : std::numbers::ln2 * 22 * steps * std::exp2(std::floor(2 * std::log2(moved)) - 24);
+  const double bias = std::numbers::ln2 / 4 * dimension * step * step + cut + two_parts_error;
+  return {step, 4 * sigma + bias, std::sqrt(2 * std::log(2000 * rows)) * sigma + bias};
 }
 
-inline bool low_parts_count(const Bounds& x, const Bounds& z) {
-  return x.copies || z.copies || !one_table(x, z) || x.dimension > columns_without_low_low;
+// For a product of so many columns, of which tensor cores sum groups of five and more in a product of two sides.
+inline Arithmetic arithmetic_for(Precision promise, double beta, const Bounds& x, const Bounds& z, std::size_t columns,
+                                 bool two_sided) {
+  Arithmetic chosen;
+  if (traits(promise).wide_panels) return chosen;
+  const double dimension = static_cast<double>(x.dimension);
+  const double norm =
+      Gaussian::point_scale(beta) * std::sqrt(std::max(x.square, z.square)) + largest_shift * std::sqrt(dimension);
+  if (!(norm * norm <= (one_table(x, z) ? largest_fused_square : largest_fused_square_of_two))) return chosen;
+  chosen.form = Form::fused;
+  chosen.low_low = x.copies || z.copies || !one_table(x, z) || x.dimension > columns_without_low_low;
+  const double permitted = traits(promise).row_error;
+  if (permitted < loose_promise) return chosen;
+
+  const bool many = two_sided && columns > 4;
+  const OnePart one = one_part(beta, x, z);
+  // products of 16-bit floats a pair of rows: 16 a step and part of coordinates (3 for two parts), and 2 a column and part of sums
+  const bool wide =
+      32 * std::ceil(dimension / step_columns) >= 4.0 * static_cast<double>(std::min<std::size_t>(columns, most_columns));
+  if (one.row_error + (many ? rough_sums_error : 0) <= permitted || (one.row_error <= permitted && wide)) {
+    chosen.parts = 1, chosen.step = one.step, chosen.norm_error = one.norm_error;
+    if (many && one.row_error + rough_sums_error <= permitted) chosen.sum_parts = 1;
+  } else {
+    if (many) chosen.sum_parts = 1;
+    const double without_low_low = std::numbers::ln2 * dimension * 0x1p-20;
+    if (without_low_low + two_parts_error + (many ? rough_sums_error : 0) <= permitted) {
+      if (chosen.low_low) chosen.norm_error = without_low_low;
+      chosen.low_low = false;
+    }
+  }
+  if (chosen.sum_parts == 1) chosen.norm_error += rough_sums_error;
+  return chosen;
 }
 
 }  // namespace fd::cuda

@@ -1,5 +1,6 @@
 #include "backends/cuda/cuda_backend.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "backends/cuda/pass.hpp"
@@ -25,16 +26,25 @@ class CudaBackend final : public Backend {
     return std::make_unique<cuda::CudaPanel>(device_, layout, columns, precision);
   }
 
-  void xgemm(double beta, const Points& x, Columns w, Columns y, Watch* watch, std::optional<Precision>, double) override {
-    cuda::Product product = between(beta, x, x, watch);
+  void xgemm(double beta, const Points& x, Columns w, Columns y, Watch* watch, std::optional<Precision> enough, double) override {
+    cuda::Product product = between(beta, x, x, watch, enough);
     product.w_z = w, product.y_x = y, product.symmetric = product.two_sided = true;
     passes_.run(product);
   }
   void xgemm(double beta, const Points& x, const Points& z, Columns w, Columns y, Watch* watch,
-             std::optional<Precision>) override {
-    cuda::Product product = between(beta, x, z, watch);
+             std::optional<Precision> enough) override {
+    cuda::Product product = between(beta, x, z, watch, enough);
     product.w_z = w, product.y_x = y;
     passes_.run(product);
+  }
+  // The most that a product of any width is off by.
+  double low_precision_error(double beta, const Points& x, Precision enough) const override {
+    const cuda::Bounds& bounds = as_cuda(x).bounds();
+    double error = 0;
+    for (const std::size_t columns : {1, 8, 16})
+      error =
+          std::max(error, cuda::arithmetic_for(looser(x.precision(), enough), beta, bounds, bounds, columns, true).norm_error);
+    return error;
   }
   void mass(double beta, const Points& x, Columns y, Watch* watch, double) override {
     cuda::Product product = between(beta, x, x, watch);
@@ -42,8 +52,8 @@ class CudaBackend final : public Backend {
     passes_.run(product);
   }
   void xgemm_pair(double beta, const Points& x, const Points& z, Columns w_x, Columns w_z, Columns y_x, Columns y_z, Share share,
-                  Watch* watch, std::optional<Precision>, double) override {
-    cuda::Product product = between(beta, x, z, watch);
+                  Watch* watch, std::optional<Precision> enough, double) override {
+    cuda::Product product = between(beta, x, z, watch, enough);
     product.w_x = w_x, product.w_z = w_z, product.y_x = y_x, product.y_z = y_z;
     product.two_sided = product.accumulate = true, product.share = share;
     passes_.run(product);
@@ -70,9 +80,15 @@ class CudaBackend final : public Backend {
 
  private:
   static const CudaPoints& as_cuda(const Points& points) { return static_cast<const CudaPoints&>(points); }
-  static cuda::Product between(double beta, const Points& x, const Points& z, Watch* watch) {
+  // Panels of doubles have one arithmetic.
+  static Precision looser(Precision own, Precision enough) {
+    return !traits(own).wide_panels && traits(enough).row_error > traits(own).row_error ? enough : own;
+  }
+  static cuda::Product between(double beta, const Points& x, const Points& z, Watch* watch,
+                               std::optional<Precision> enough = {}) {
     cuda::Product product;
     product.beta = beta, product.x = &as_cuda(x), product.z = &as_cuda(z), product.watch = watch;
+    product.promise = looser(x.precision(), enough.value_or(x.precision()));
     return product;
   }
 

@@ -47,6 +47,7 @@ CudaPoints::CudaPoints(SharedDevice device, PointSource& source, Precision preci
   const std::size_t rows = source.rows(), dimension = source.dimension();
   layout_ = whole ? std::make_shared<const Layout>(whole->rows, whole->first, rows) : plain_layout(rows);
   bounds_.dimension = dimension;
+  bounds_.rows = layout_->rows();
   allocate();
   const std::size_t some = staged_rows(rows, dimension);
   double* const host = staging.at_least(*device_, std::max<std::size_t>(1, some * dimension));
@@ -58,7 +59,10 @@ CudaPoints::CudaPoints(SharedDevice device, PointSource& source, Precision preci
                             count * dimension * sizeof(double));
     for (std::size_t i = 0; i < count; ++i) {
       double square = 0;
-      for (std::size_t c = 0; c < dimension; ++c) square += host[i * dimension + c] * host[i * dimension + c];
+      for (std::size_t c = 0; c < dimension; ++c) {
+        square += host[i * dimension + c] * host[i * dimension + c];
+        bounds_.coordinate = std::max(bounds_.coordinate, std::abs(host[i * dimension + c]));
+      }
       bounds_.square = std::max(bounds_.square, square);
       if (!whole) hashes[first + i] = hash_of(host + i * dimension, dimension);
     }
@@ -66,6 +70,7 @@ CudaPoints::CudaPoints(SharedDevice device, PointSource& source, Precision preci
   }
   if (whole) {
     bounds_.square = whole->largest_square;
+    bounds_.coordinate = whole->largest_coordinate;
     bounds_.copies = whole->copies;
     bounds_.table = whole->table;
   } else {
@@ -76,11 +81,12 @@ CudaPoints::CudaPoints(SharedDevice device, PointSource& source, Precision preci
 
 CudaPoints::CudaPoints(SharedDevice device, Archive& archive, HostBuffer& staging) : device_(std::move(device)) {
   std::size_t all = 0, first_row = 0, here = 0;
-  archive(all, first_row, here, bounds_.dimension, bounds_.square, bounds_.copies, bounds_.table, precision_);
+  archive(all, first_row, here, bounds_.dimension, bounds_.square, bounds_.coordinate, bounds_.copies, bounds_.table, precision_);
   if (first_row > all || here > all - first_row ||
       (bounds_.dimension > 0 && here > archive.left() / sizeof(double) / bounds_.dimension))
     throw Error(Failure::input, "points in it are cut short");
   layout_ = std::make_shared<const Layout>(all, first_row, here);
+  bounds_.rows = all;
   allocate();
   const std::size_t some = staged_rows(here, dimension());
   double* const host = staging.at_least(*device_, std::max<std::size_t>(1, some * dimension()));
@@ -96,7 +102,7 @@ void CudaPoints::write(Archive& archive, HostBuffer& staging) const {
   std::size_t all = layout_->rows(), first_row = layout_->first(), here = rows();
   Bounds bounds = bounds_;
   Precision precision = precision_;
-  archive(all, first_row, here, bounds.dimension, bounds.square, bounds.copies, bounds.table, precision);
+  archive(all, first_row, here, bounds.dimension, bounds.square, bounds.coordinate, bounds.copies, bounds.table, precision);
   const std::size_t some = staged_rows(here, dimension());
   double* const host = staging.at_least(*device_, std::max<std::size_t>(1, some * dimension()));
   device_->use();
@@ -108,12 +114,12 @@ void CudaPoints::write(Archive& archive, HostBuffer& staging) const {
   }
 }
 
-CudaPoints::Fused CudaPoints::fused(double beta) const {
+CudaPoints::Fused CudaPoints::fused(double beta, const Arithmetic& arithmetic) const {
   const std::size_t width = std::max(padded_dimension(dimension()), std::size_t{step_columns}), padded = padded_rows();
   const int steps = static_cast<int>(width / step_columns);
-  if (beta_ != beta) {
+  if (beta_ != beta || parts_ != arithmetic.parts || step_ != arithmetic.step) {
     beta_ = std::numeric_limits<double>::quiet_NaN();
-    parts_.at_least(*device_, product_of(padded, 2 * width, sizeof(std::uint16_t)));
+    packed_.at_least(*device_, product_of(padded, 2 * width, sizeof(std::uint16_t)));  // of two parts, so that it need not grow
     norms_.at_least(*device_, padded * sizeof(float));
     factors_.at_least(*device_, padded * sizeof(double));
     const PackPoints arguments = {coordinates_.address(),
@@ -121,15 +127,17 @@ CudaPoints::Fused CudaPoints::fused(double beta) const {
                                   static_cast<int>(padded),
                                   static_cast<int>(dimension()),
                                   steps,
+                                  arithmetic.parts,
                                   Gaussian::point_scale(beta),
+                                  1 / arithmetic.step,
                                   shifts_.address(),
-                                  parts_.address(),
+                                  packed_.address(),
                                   norms_.address(),
                                   factors_.address()};
     device_->launch_for("pack_points", padded * 32, arguments);
-    beta_ = beta;
+    beta_ = beta, parts_ = arithmetic.parts, step_ = arithmetic.step;
   }
-  return {parts_.address(), norms_.address(), factors_.address(), steps};
+  return {packed_.address(), norms_.address(), factors_.address(), steps};
 }
 
 Pointer CudaPoints::floats(int exponent) const {

@@ -29,10 +29,10 @@ class CudaPoints final : public Points {
 
   // For the fused kernel.
   struct Fused {
-    Pointer parts, norms, factors;
+    Pointer packed, norms, factors;
     int steps;
   };
-  Fused fused(double beta) const;
+  Fused fused(double beta, const Arithmetic& arithmetic) const;
   // For the direct kernel in fp32: pairs of floats, times 2^exponent.
   Pointer floats(int exponent) const;
 
@@ -43,8 +43,9 @@ class CudaPoints final : public Points {
   Bounds bounds_;
   Precision precision_ = Precision::fp32;
   Buffer coordinates_, shifts_;
-  mutable Buffer parts_, norms_, factors_, floats_;
-  mutable double beta_ = std::numeric_limits<double>::quiet_NaN();
+  mutable Buffer packed_, norms_, factors_, floats_;
+  mutable double beta_ = std::numeric_limits<double>::quiet_NaN(), step_ = 0;  // of what is packed
+  mutable int parts_ = 0;
   mutable std::optional<int> exponent_;
 };
 

@@ -5,6 +5,7 @@
 #include <flashdiffusion/error.hpp>
 
 #include "backends/cuda/kernel_images.hpp"
+#include "device/passed_over.hpp"
 
 namespace fd::cuda {
 namespace {
@@ -21,7 +22,7 @@ std::unique_ptr<Device> Device::open(int wanted) {
   const Driver& driver = Driver::get();
   int count = 0;
   driver.check(driver.device_count(&count), "cuDeviceGetCount", "the CUDA driver");
-  if (count <= 0) throw Error(Failure::device, "the CUDA driver knows no device", "use --backend cpu, or see docs/gpu.md");
+  if (count <= 0) throw NoDevice("the CUDA driver knows no device", "use --backend cpu, or see docs/gpu.md");
   if (wanted >= count)
     throw Error(Failure::device, "there is no GPU " + std::to_string(wanted) + ": the CUDA driver knows " + std::to_string(count),
                 "count from 0");
@@ -98,7 +99,8 @@ Device::~Device() {
 void Device::drain() const noexcept {
   if (context_ == nullptr || stream_ == nullptr) return;
   driver_.set_current(context_);
-  driver_.synchronize(stream_);
+  if (busy_) driver_.synchronize(stream_);
+  busy_ = false;
 }
 
 void Device::launch_pointers(const char* name, Grid grid, void** arguments) {
@@ -119,13 +121,13 @@ void Device::launch_pointers(const char* name, Grid grid, void** arguments) {
           "cuFuncSetAttribute");
     kernel.shared_bytes = grid.shared_bytes;
   }
+  busy_ = true;
   check(driver_.launch(kernel.handle, grid.x, grid.y, grid.z, grid.threads, 1, 1, grid.shared_bytes, stream_, arguments, nullptr),
         "cuLaunchKernel");
 }
 
 void Buffer::at_least(const Device& device, std::size_t bytes) {
   if (bytes <= bytes_) return;
-  device.drain();  // work under way may still use what is given back
   release();
   device.use();
   device.check(device.driver().allocate(&address_, bytes), "cuMemAlloc");
@@ -135,7 +137,7 @@ void Buffer::at_least(const Device& device, std::size_t bytes) {
 
 void Buffer::release() noexcept {
   if (device_ == nullptr) return;
-  device_->drain();
+  device_->drain();  // work under way may still use it
   device_->driver().free(address_);
   device_ = nullptr, address_ = 0, bytes_ = 0;
 }

@@ -31,8 +31,11 @@ class Device {
 
   void use() const { check(driver_.set_current(context_), "cuCtxSetCurrent"); }
   void check(Result result, const char* what) const { driver_.check(result, what, name_); }
-  void synchronize() const { check(driver_.synchronize(stream_), "cuStreamSynchronize"); }
-  void drain() const noexcept;  // waits, and does not say what failed
+  void synchronize() const {
+    check(driver_.synchronize(stream_), "cuStreamSynchronize");
+    busy_ = false;
+  }
+  void drain() const noexcept;  // makes it current and waits where anything may be under way; does not say what failed
 
   struct Grid {
     unsigned x = 1, y = 1, z = 1, threads = 256, shared_bytes = 0;
@@ -51,15 +54,19 @@ class Device {
   }
 
   void fill_zero(Pointer to, std::size_t bytes) const {
+    busy_ = true;
     if (bytes > 0) check(driver_.fill(to, 0, bytes / 4, stream_), "cuMemsetD32Async");
   }
   void copy_to_device(Pointer to, const void* from, std::size_t bytes) const {
+    busy_ = true;
     if (bytes > 0) check(driver_.copy_to_device(to, from, bytes, stream_), "cuMemcpyHtoDAsync");
   }
   void copy_to_host(void* to, Pointer from, std::size_t bytes) const {
+    busy_ = true;
     if (bytes > 0) check(driver_.copy_to_host(to, from, bytes, stream_), "cuMemcpyDtoHAsync");
   }
   void copy_on_device(Pointer to, Pointer from, std::size_t bytes) const {
+    busy_ = true;
     if (bytes > 0) check(driver_.copy_on_device(to, from, bytes, stream_), "cuMemcpyDtoDAsync");
   }
 
@@ -81,6 +88,7 @@ class Device {
   std::size_t memory_ = 0;
   Context context_ = nullptr;
   StreamHandle stream_ = nullptr;
+  mutable bool busy_ = false;  // something was queued since the last wait
   std::vector<ModuleHandle> modules_;
   std::unordered_map<std::string, Kernel> kernels_;
 };

@@ -7,10 +7,13 @@
 
 #include <flashdiffusion/error.hpp>
 
+#include "device/passed_over.hpp"
+
 namespace fd::cuda {
 namespace {
 
 constexpr int oldest_driver = 11040;  // what the functions above came with, and a margin
+constexpr Result stub_library = 34, no_device = 100;
 constexpr const char* hint = "use --backend cpu, or see docs/gpu.md";
 
 std::string version_name(int version) { return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10); }
@@ -32,7 +35,7 @@ Driver::Driver() {
   void* const library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* why = dlerror();
-    throw Error(Failure::device, "no CUDA driver: " + std::string(why != nullptr ? why : name), hint);
+    throw NoDevice("no CUDA driver: " + std::string(why != nullptr ? why : name), hint);
   }
 #define FD_CUDA_LOAD(SYMBOL, NAME, ARGUMENTS)                                                 \
   NAME = reinterpret_cast<decltype(NAME)>(dlsym(library, #SYMBOL));                           \
@@ -41,8 +44,11 @@ Driver::Driver() {
                 "update the driver, or use --backend cpu");
   FD_CUDA_FUNCTIONS(FD_CUDA_LOAD)
 #undef FD_CUDA_LOAD
-  if (const Result result = init(0); result != 0)
-    throw Error(Failure::device, "the CUDA driver does not start: " + text(result), hint);
+  if (const Result result = init(0); result != 0) {
+    const std::string what = "the CUDA driver does not start: " + text(result);
+    if (result == no_device || result == stub_library) throw NoDevice(what, hint);
+    throw Error(Failure::device, what, hint);
+  }
   if (const Result result = driver_version(&version_); result != 0)
     throw Error(Failure::device, "the CUDA driver does not say its version: " + text(result), hint);
   if (version_ < oldest_driver)

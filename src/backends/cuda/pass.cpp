@@ -22,8 +22,10 @@ Columns part(Columns whole, std::size_t first, std::size_t count) {
 
 void PassRunner::run(const Product& product) {
   device_->use();
-  const Form form = form_for(product.x->precision(), product.beta, product.x->bounds(), product.z->bounds());
   const std::size_t columns = product.y_x.count;
+  const Arithmetic arithmetic =
+      arithmetic_for(product.promise, product.beta, product.x->bounds(), product.z->bounds(), columns, product.two_sided);
+  const Form form = arithmetic.form;
   try {
     for (std::size_t first = 0; first < columns;) {
       Group group{first, 2, 2};
@@ -36,7 +38,7 @@ void PassRunner::run(const Product& product) {
       }
       done_ = static_cast<double>(first) / static_cast<double>(columns);
       share_ = static_cast<double>(group.count) / static_cast<double>(columns);
-      form == Form::fused ? fused(product, group) : direct(product, group);
+      form == Form::fused ? fused(product, arithmetic, group) : direct(product, group);
       first += group.count;
     }
     device_->synchronize();
@@ -47,28 +49,30 @@ void PassRunner::run(const Product& product) {
   if (product.watch != nullptr) product.watch->tick(1);
 }
 
-void PassRunner::fused(const Product& product, const Group& group) {
+void PassRunner::fused(const Product& product, const Arithmetic& arithmetic, const Group& group) {
   const CudaPoints &x = *product.x, &z = *product.z;
-  const CudaPoints::Fused packed_x = x.fused(product.beta), packed_z = z.fused(product.beta);
+  const CudaPoints::Fused packed_x = x.fused(product.beta, arithmetic), packed_z = z.fused(product.beta, arithmetic);
+  const int parts = group.width >= tensor_weights_from ? arithmetic.sum_parts : 2;
   const Columns w_x = part(product.w_x, group.first, group.count), w_z = part(product.w_z, group.first, group.count);
-  pack_weights(z, w_z, group.width, packed_z.factors, scales_z_, weights_z_);
+  pack_weights(z, w_z, group.width, parts, packed_z.factors, scales_z_, weights_z_);
   const bool rows_have_weights = product.two_sided && !product.symmetric;
-  if (rows_have_weights) pack_weights(x, w_x, group.width, packed_x.factors, scales_x_, weights_x_);
+  if (rows_have_weights) pack_weights(x, w_x, group.width, parts, packed_x.factors, scales_x_, weights_x_);
   const Pointer weights_x = rows_have_weights ? weights_x_.address() : product.symmetric ? weights_z_.address() : 0;
 
   Sweep one;
   one.width = group.width;
-  one.work_per_pair = 64.0 * packed_x.steps + 6.0 * group.width + 64;
+  one.work_per_pair = (arithmetic.parts == 2 ? 64.0 : 16.0) * packed_x.steps + 6.0 * group.width + 64;
   one.work = fused_work;
-  const std::string kernel = product.mass ? "fused_mass" : "fused_" + std::to_string(group.width);
+  const std::string kernel = "fused_" + std::to_string(arithmetic.parts) + "_" +
+                             (product.mass ? "mass" : std::to_string(group.width)) + (parts == 1 ? "_rough" : "");
   one.launch = [&](const Blocks& blocks, Device::Grid grid) {
     grid.threads = 128;
-    grid.shared_bytes = static_cast<unsigned>(fused_shared_bytes(packed_x.steps, group.width));
+    grid.shared_bytes = static_cast<unsigned>(fused_shared_bytes(packed_x.steps, arithmetic.parts, group.width, parts));
     const FusedArguments arguments = {blocks,
                                       packed_x.steps,
-                                      low_parts_count(x.bounds(), z.bounds()) ? 1 : 0,
-                                      {packed_x.parts, packed_x.norms, weights_x},
-                                      {packed_z.parts, packed_z.norms, weights_z_.address()},
+                                      arithmetic.low_low ? 1 : 0,
+                                      {packed_x.packed, packed_x.norms, weights_x},
+                                      {packed_z.packed, packed_z.norms, weights_z_.address()},
                                       row_slots_.address(),
                                       column_slots_.address()};
     device_->launch(kernel.c_str(), grid, arguments);
@@ -87,8 +91,8 @@ void PassRunner::direct(const Product& product, const Group& group) {
   const double half_square = Gaussian::point_scale(product.beta) * Gaussian::point_scale(product.beta) / 2;
   const int exponent = wide ? 0 : static_cast<int>(std::lround(std::log2(std::max(Gaussian::point_scale(product.beta), 1e-300))));
   if (!product.mass) {
-    pack_weights(z, part(product.w_z, group.first, group.count), group.width, 0, scales_z_, weights_z_);
-    if (rows_have_weights) pack_weights(x, part(product.w_x, group.first, group.count), group.width, 0, scales_x_, weights_x_);
+    pack_weights(z, part(product.w_z, group.first, group.count), group.width, 2, 0, scales_z_, weights_z_);
+    if (rows_have_weights) pack_weights(x, part(product.w_x, group.first, group.count), group.width, 2, 0, scales_x_, weights_x_);
   }
   Sweep one;
   one.width = group.width;
@@ -140,8 +144,8 @@ void PassRunner::sweep(const Product& product, const Sweep& one) {
                     slot = static_cast<std::size_t>(block) * static_cast<std::size_t>(one.width) * value;
   const double by_work = one.work / (one.work_per_pair * block * block),
                by_memory = static_cast<double>(workspace_bytes(device_->memory())) / static_cast<double>(2 * slot);
-  const auto all =
-      cuts(blocks_i, blocks_j, product.symmetric, static_cast<int>(std::max(1.0, std::min({by_work, by_memory, 1e6}))));
+  const double most_blocks = std::min({std::max(by_work, least_blocks(device_->multiprocessors())), by_memory, 1e6});
+  const auto all = cuts(blocks_i, blocks_j, product.symmetric, static_cast<int>(std::max(1.0, most_blocks)));
 
   std::size_t most = 0;
   double total = 0;
@@ -202,12 +206,13 @@ void PassRunner::sweep(const Product& product, const Sweep& one) {
   }
 }
 
-void PassRunner::pack_weights(const CudaPoints& points, Columns w, int width, Pointer factors, Buffer& scales, Buffer& packed) {
+void PassRunner::pack_weights(const CudaPoints& points, Columns w, int width, int parts, Pointer factors, Buffer& scales,
+                              Buffer& packed) {
   const bool wide = traits(points.precision()).wide_panels, fused = factors != 0;
   const std::size_t padded = points.padded_rows(), numbers = padded * static_cast<std::size_t>(width);
   packed.at_least(*device_, numbers * (wide ? sizeof(double) : sizeof(float)));
   if (w.panel == nullptr) {  // mass
-    const PackWeights arguments = {{0, 0, as_int(points.rows()), 0}, as_int(padded), width, factors, 0, packed.address()};
+    const PackWeights arguments = {{0, 0, as_int(points.rows()), 0}, as_int(padded), width, parts, factors, 0, packed.address()};
     device_->launch_for("pack_weights_mass", padded, arguments);
     return;
   }
@@ -224,7 +229,7 @@ void PassRunner::pack_weights(const CudaPoints& points, Columns w, int width, Po
     grid.x = 1, grid.threads = most_columns;
     device_->launch("weight_scales", grid, arguments);
   }
-  const PackWeights arguments = {weights, as_int(padded), width, factors, fused ? scales.address() : 0, packed.address()};
+  const PackWeights arguments = {weights, as_int(padded), width, parts, factors, fused ? scales.address() : 0, packed.address()};
   device_->launch_for(wide                                    ? "pack_weights_f64"
                       : fused && width >= tensor_weights_from ? "pack_weights_halves"
                                                               : "pack_weights_f32",

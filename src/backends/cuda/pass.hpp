@@ -18,6 +18,7 @@ struct Product {
   Columns w_x, w_z, y_x, y_z;                   // y_x = K w_z; between different points, where two-sided, also y_z = K^T w_x
   bool symmetric = false, two_sided = false, accumulate = false;
   Share share = Share::all;
+  Precision promise = Precision::fp32;
   Watch* watch = nullptr;
 };
 
@@ -43,11 +44,11 @@ class PassRunner {
     double work = 0;
     std::function<void(const Blocks&, Device::Grid)> launch;
   };
-  void fused(const Product& product, const Group& group);
+  void fused(const Product& product, const Arithmetic& arithmetic, const Group& group);
   void direct(const Product& product, const Group& group);
   void sweep(const Product& product, const Sweep& sweep);
   static std::vector<Cut> cuts(int blocks_i, int blocks_j, bool symmetric, int most);
-  void pack_weights(const CudaPoints& points, Columns w, int width, Pointer factors, Buffer& scales, Buffer& packed);
+  void pack_weights(const CudaPoints& points, Columns w, int width, int parts, Pointer factors, Buffer& scales, Buffer& packed);
   void finish(const Product& product, const CudaPoints& points, Columns y, int width, const Buffer& sums, Pointer factors,
               Pointer scales, double scale);
 

@@ -16,8 +16,11 @@ inline int fused_group(std::size_t left, bool two_sided) {
   return left > 2 ? 4 : left > 1 ? 2 : 1;
 }
 
-// A launch lasts some hundredths of a second at most: multiplications, roughly, and bytes of partial sums.
+// A launch lasts some hundredths of a second: multiplications, roughly, and bytes of partial sums. Where that many are a few blocks (hundreds of columns,
+// fp64) there are as many blocks as fill the device twice: no more than these are under way at a time anyway, and the last of them leave less of it idle.
 constexpr double fused_work = 0x1p39, direct_work = 0x1p35, direct_work_double = 0x1p33;
+constexpr int blocks_a_multiprocessor = 4;  // at most, of any kernel
+inline double least_blocks(int multiprocessors) { return 2.0 * blocks_a_multiprocessor * multiprocessors; }
 inline std::size_t workspace_bytes(std::size_t device_memory) {
   return std::min<std::size_t>(std::size_t{256} << 20, device_memory / 8);
 }

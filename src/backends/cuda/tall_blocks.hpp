@@ -26,7 +26,7 @@ class TallBlocks {
   void each_piece(Columns a, F&& f);
   SharedDevice device_;
   HostBuffer staging_;
-  Buffer values_, partial_, sum_, order_;
+  Buffer values_, partial_, sum_;
 };
 
 }  // namespace fd::cuda

@@ -17,6 +17,8 @@ Error enter(Machine& m, const char* name) {
                                                  : Error::unknown;
 }
 
+int multiprocessor_count() { return Machine::get().environment.multiprocessors; }
+
 namespace {
 
 struct Sizes {
@@ -28,7 +30,6 @@ Sizes sizes_of(int sm) {
   if (sm == 86 || sm == 89) return {102400, 101376, 1536, 16};
   return {167936, 166912, 2048, 32};
 }
-constexpr int multiprocessors = 4;
 
 const char* error_name(int code) {
   switch (static_cast<Error>(code)) {
@@ -75,7 +76,7 @@ Error device_attribute(const Environment& e, int attribute, int device, int* v) 
     case 82: *v = 65536; break;    // registers
     case 13: *v = 1410000; break;  // kHz
     case 14: *v = 512; break;      // texture alignment
-    case 16: *v = multiprocessors; break;
+    case 16: *v = multiprocessor_count(); break;
     case 17:
     case 18:
     case 20:
@@ -116,7 +117,6 @@ int resident_blocks(int sm, u32 threads, u64 shared) {
   return static_cast<int>(std::min<u64>({static_cast<u64>(s.blocks_sm), static_cast<u64>(s.threads_sm) / std::max<u64>(warps, 1),
                                          static_cast<u64>(s.shared_sm) / (shared + 1024)}));
 }
-int multiprocessor_count() { return multiprocessors; }
 
 }  // namespace softgpu
 

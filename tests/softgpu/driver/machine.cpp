@@ -36,6 +36,12 @@ Environment Environment::read() {
   e.limit = environment_number("FD_SOFTGPU_LIMIT", e.limit);
   e.checks = environment_number("FD_SOFTGPU_CHECKS", 1) != 0;
   e.counters = text("FD_SOFTGPU_COUNTERS"), e.coverage = text("FD_SOFTGPU_COVERAGE");
+  e.multiprocessors = static_cast<int>(environment_number("FD_SOFTGPU_MULTIPROCESSORS", 4));
+  e.replace = text("FD_SOFTGPU_REPLACE"), e.ignored = text("FD_SOFTGPU_IGNORE");  // name:n
+  if (const auto colon = e.ignored.find(':'); colon != std::string::npos) {
+    e.ignore = std::strtoull(e.ignored.c_str() + colon + 1, nullptr, 10);
+    e.ignored.resize(colon);
+  }
   const std::string fail = text("FD_SOFTGPU_FAIL");  // n or n:code
   e.fail = std::strtoull(fail.c_str(), nullptr, 10);
   if (const auto colon = fail.find(':'); colon != std::string::npos) e.fail_code = std::atoi(fail.c_str() + colon + 1);

@@ -22,8 +22,10 @@ struct Environment {
   u64 memory = u64(1) << 30, seed = 1, limit = u64(1) << 36;
   u64 fail = 0;       // number of the call that fails
   int fail_code = 0;  // 0: one that suits the call
+  u64 ignore = 0;     // number of the call of `ignored` that is not done and says it was
+  int multiprocessors = 4;
   bool checks = true;
-  std::string counters, coverage;
+  std::string counters, coverage, replace, ignored;
   static Environment read();
 };
 

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 
 #include "driver/api.hpp"
 
@@ -38,6 +40,17 @@ std::shared_ptr<LoadedModule> load(Machine& m, Context& c, const std::string& te
   return loaded;
 }
 
+// `text`, or the file that is to be read in its place: one whose kernels it has, all of them.
+std::string replaced(const std::string& text, const std::string& path) {
+  if (path.empty()) return text;
+  std::ifstream in(path);
+  const std::string file((std::istreambuf_iterator<char>(in)), {}), entry = ".entry ";
+  if (file.empty()) throw Refused("cannot read FD_SOFTGPU_REPLACE=" + path);
+  for (std::size_t at = file.find(entry); at != std::string::npos; at = file.find(entry, at + 1))
+    if (text.find(file.substr(at, file.find('(', at) + 1 - at)) == std::string::npos) return text;
+  return file;
+}
+
 Error load_image(Machine& m, Lock& lock, ModuleHandle** out, const void* image, std::string& log) {
   const auto* bytes = static_cast<const unsigned char*>(image);
   if (!bytes) return Error::invalid_value;
@@ -45,9 +58,9 @@ Error load_image(Machine& m, Lock& lock, ModuleHandle** out, const void* image, 
     log = "this GPU reads PTX, not machine code";
     return Error::no_binary_for_gpu;
   }
-  const std::string text(static_cast<const char*>(image));
   m.quiet(lock, 1u << current->device);
   try {
+    const std::string text = replaced(static_cast<const char*>(image), m.environment.replace);
     const std::shared_ptr<const Module> module = m.module_of(text);
     if (module->version > ptx_of_driver(m.environment.driver_version)) {
       log = "PTX version " + std::to_string(module->version / 10) + "." + std::to_string(module->version % 10) +

@@ -161,6 +161,37 @@ TEST(Driver, AnyCallCanBeMadeToFail) {
   EXPECT_EQ(cuInit(0), 0);
 }
 
+// A wait that is left out is one that nobody asked for: the copy is reported as not waited for.
+TEST(Driver, ACallCanBeIgnored) {
+  for (const bool ignored : {false, true}) {
+    Session s(ignored ? Environment{{"FD_SOFTGPU_IGNORE", "cuStreamSynchronize:2"}} : Environment{});
+    const CUdeviceptr p = s.upload(std::vector<int>{1, 2});
+    const CUstream stream = s.stream();
+    int first = 0, second = 0;
+    EXPECT_EQ(cuMemcpyDtoHAsync_v2(&first, p, 4, stream), 0);
+    EXPECT_EQ(cuStreamSynchronize(stream), 0);
+    EXPECT_EQ(cuMemcpyDtoHAsync_v2(&second, p + 4, 4, stream), 0);
+    EXPECT_EQ(cuStreamSynchronize(stream), 0);
+    EXPECT_EQ(first, 1);
+    EXPECT_EQ(second, ignored ? -1 : 2);
+    EXPECT_EQ(cuStreamSynchronize(stream), 0);
+  }
+}
+
+TEST(Driver, AFileReplacesAModuleThatHasItsKernels) {
+  const std::string path = testing::TempDir() + "fd_softgpu_replace.ptx";
+  for (const bool same_name : {true, false}) {
+    std::string other = kernel("st.global.u32 [%rd3], 7;");
+    if (!same_name) other.replace(other.find(".entry k"), 8, ".entry q");
+    std::ofstream(path) << other;
+    Session s(Environment{{"FD_SOFTGPU_REPLACE", path}});
+    const CUdeviceptr p = s.memory(4);
+    EXPECT_EQ(s.run(kernel("st.global.u32 [%rd3], 5;"), 1, 1, p), 0);
+    EXPECT_EQ(s.download<int>(p, 1)[0], same_name ? 7 : 5);
+  }
+  std::remove(path.c_str());
+}
+
 TEST(Driver, LeaksAreReportedWhenTheContextEnds) {
   for (const int what : {0, 1, 2, 3, 4, 5}) {
     Session s;

@@ -22,9 +22,11 @@ constexpr int most_columns = 16;   // of a width group
 constexpr int direct_columns = 8;  // of a width group of the direct kernel
 
 // Shared memory of the fused kernel: rows, columns, norms, weights of tiles, weights of rows where tensor cores take them, sums across warps.
-constexpr int fused_shared_bytes(int steps, int width) {
-  return (steps > 2 ? 2 : 1) * panel_rows * 128 + 2 * tile_columns * (128 + 4 + 4 * width) +
-         (width >= 8 ? panel_rows * 4 * width : 0) + 4 * tile_columns * 4 * width;
+// Parts: of coordinates, and of entries and weights.
+constexpr int fused_shared_bytes(int steps, int parts, int width, int sum_parts) {
+  const int weights = width >= 8 ? 2 * sum_parts * width : 4 * width;  // bytes a row
+  return (steps * parts > 4 ? 2 : 1) * panel_rows * 128 + 2 * tile_columns * (128 + 4 + weights) +
+         (width >= 8 ? panel_rows * weights : 0) + 4 * tile_columns * 4 * width;
 }
 constexpr int direct_shared_bytes(int value_bytes) {
   return 2 * 16 * (direct_tile + 1) * 8 + direct_tile * (direct_tile + 1 + 2 * direct_columns) * value_bytes;
@@ -41,8 +43,8 @@ struct Blocks {
   int share;           // 0 all pairs of blocks, 1 those with even I + J, 2 with odd
 };
 
-// A side of a product as the fused kernel takes it. Coordinates: `steps` times 16 high and 16 low parts a row. Weights: groups of 8 high and 8 low
-// parts, or floats, a row.
+// A side of a product as the fused kernel takes it. Coordinates: `steps` times 16 high and, with two parts, 16 low parts a row. Weights: groups of 8 high
+// and, with two parts, 8 low parts, or floats, a row.
 struct FusedSide {
   Address<const std::uint16_t> points;
   Address<const float> norms;
@@ -78,9 +80,11 @@ struct AddSlots {
 struct PackPoints {
   Address<const double> points;  // rows x dimension
   int rows, padded, dimension, steps;
+  int parts;  // 1 or 2
   double scale;
+  double grid;                   // high parts are multiples of its inverse
   Address<const double> shifts;  // one a coordinate
-  Address<std::uint16_t> parts;
+  Address<std::uint16_t> packed;
   Address<float> norms;
   Address<double> factors;  // 2^-(|x|^2/2 - its whole part)
 };
@@ -109,6 +113,7 @@ struct WeightScales {
 struct PackWeights {
   Window weights;
   int padded, width;              // width: of the group, at least weights.count
+  int parts;                      // 1 or 2 where they are 16-bit floats
   Address<const double> factors;  // null: 1
   Address<const double> scales;   // null: 1
   Address<void> packed;
@@ -154,8 +159,7 @@ struct ScaleArguments {
 
 struct RandomArguments {
   Window a;
-  Address<const std::uint64_t> order;  // row of each place, null: first + place
-  std::uint64_t seed, stream, first;
+  std::uint64_t seed, stream, first;  // first: row of the table that the window begins with
 };
 
 // Between a window and doubles, rows x count.

@@ -1,6 +1,7 @@
 // The verbs of tall blocks. Gram sums are in fp64, in an order that depends on the number of rows alone.
 #include "arguments.hpp"
 #include "normal.cuh"
+#include "prims.cuh"
 
 namespace fd::cuda {
 namespace {
@@ -22,8 +23,9 @@ __device__ __forceinline__ void gram(const GramArguments& p) {
   double sum[2][2] = {};
   for (int row = first; row < end; row += Depth) {
     __syncthreads();
-    for (int e = threadIdx.x; e < Depth * Tile; e += 256) {
-      const int i = row + e / Tile, c = e % Tile;
+#pragma unroll
+    for (int k = 0; k < Depth * Tile / 256; ++k) {
+      const int e = threadIdx.x + 256 * k, i = row + e / Tile, c = e % Tile;
       a[e / Tile][c] = i < end && first_a + c < p.a.count ? static_cast<double>(row_of<const T>(p.a, i)[first_a + c]) : 0;
       b[e / Tile][c] = i < end && first_b + c < p.b.count ? static_cast<double>(row_of<const T>(p.b, i)[first_b + c]) : 0;
     }
@@ -53,8 +55,9 @@ __device__ __forceinline__ void combine(const CombineArguments& p) {
   T sum[2][2] = {};
   for (int k = 0; k < p.a.count; k += Depth) {
     __syncthreads();
-    for (int e = threadIdx.x; e < Tile * Depth; e += 256) {
-      const int i = first_row + e / Depth, m = k + e % Depth;
+#pragma unroll
+    for (int half = 0; half < Tile * Depth / 256; ++half) {
+      const int e = threadIdx.x + 256 * half, i = first_row + e / Depth, m = k + e % Depth;
       a[e / Depth][e % Depth] = i < p.a.rows && m < p.a.count ? row_of<const T>(p.a, i)[m] : T{0};
       const int c = first + e % Tile, n = k + e / Tile;
       s[e / Tile][e % Tile] = n < p.a.count && c < p.y.count ? static_cast<T>(p.s[(size_t)n * p.y.count + c]) : T{0};
@@ -82,7 +85,7 @@ template <class T>
 __device__ __forceinline__ void copy(const CopyArguments& p) {
   const int64_t e = thread();
   if (e >= (int64_t)p.to.rows * p.to.count) return;
-  const int row = e / p.to.count, c = e % p.to.count;
+  const auto [row, c] = place_of(e, p.to.count);
   T& y = row_of<T>(p.to, row)[c];
   const T value = row_of<const T>(p.from, row)[c];
   y = p.add ? y + value : value;
@@ -92,7 +95,7 @@ template <class T>
 __device__ __forceinline__ void scale_rows(const ScaleArguments& p) {
   const int64_t e = thread();
   if (e >= (int64_t)p.a.rows * p.a.count) return;
-  const int row = e / p.a.count, c = e % p.a.count;
+  const auto [row, c] = place_of(e, p.a.count);
   const T value = row_of<const T>(p.scale, row)[0] * row_of<const T>(p.a, row)[c];
   T& y = row_of<T>(p.y, row)[c];
   y = p.add ? y + value : value;
@@ -102,16 +105,16 @@ template <class T>
 __device__ __forceinline__ void randomize(const RandomArguments& p) {
   const int64_t e = thread();
   if (e >= (int64_t)p.a.rows * p.a.count) return;
-  const int place = e / p.a.count, c = e % p.a.count;
-  const uint64_t row = p.order ? p.order[place] : p.first + place;
-  row_of<T>(p.a, place)[c] = static_cast<T>(normal(p.seed, p.stream + c, row));
+  const auto [row, c] = place_of(e, p.a.count);
+  row_of<T>(p.a, row)[c] = static_cast<T>(normal(p.seed, p.stream + c, p.first + row));
 }
 
 template <class T, bool Put>
 __device__ __forceinline__ void move(const MoveArguments& p) {
   const int64_t e = thread();
   if (e >= (int64_t)p.rows * p.a.count) return;
-  T& value = row_of<T>(p.a, p.first_row + e / p.a.count)[e % p.a.count];
+  const auto [row, c] = place_of(e, p.a.count);
+  T& value = row_of<T>(p.a, p.first_row + row)[c];
   if (Put) value = static_cast<T>(p.values[e]);
   else p.values[e] = static_cast<double>(value);
 }
@@ -127,6 +130,7 @@ extern "C" __global__ void gram_sum(GramSum p) {
   const int64_t e = thread();
   if (e >= p.size) return;
   double sum = 0;
+#pragma unroll 4
   for (int piece = 0; piece < p.pieces; ++piece) sum += p.partial[(size_t)piece * p.size + e];
   p.sum[e] = sum;
 }

@@ -39,8 +39,9 @@ static_assert(sizeof(Memory<float>) == direct_shared_bytes(4) && sizeof(Memory<d
 // 64 rows of 16 coordinates; rows that are not there and coordinates past the last are zero.
 template <class Stored>
 __device__ __forceinline__ void fetch(Stored (&to)[Depth][Tile + 1], const Stored* points, int first, int count, int coordinate, int dimension) {
-  for (int e = threadIdx.x; e < Tile * Depth; e += Threads) {
-    const int row = e / Depth, c = e % Depth;
+#pragma unroll
+  for (int k = 0; k < Tile * Depth / Threads; ++k) {
+    const int e = threadIdx.x + k * Threads, row = e / Depth, c = e % Depth;
     Stored value{};
     if (first + row < count && coordinate + c < dimension) value = points[(size_t)(first + row) * dimension + coordinate + c];
     to[c][row] = value;
@@ -50,15 +51,16 @@ __device__ __forceinline__ void fetch(Stored (&to)[Depth][Tile + 1], const Store
 // Of 64 rows; columns past the last are zero.
 template <class T>
 __device__ __forceinline__ void fetch_weights(T (&to)[Tile][MostWidth], const void* weights, int first, int count, int width) {
-  for (int e = threadIdx.x; e < Tile * MostWidth; e += Threads) {
-    const int row = e / MostWidth, c = e % MostWidth;
+#pragma unroll
+  for (int k = 0; k < Tile * MostWidth / Threads; ++k) {
+    const int e = threadIdx.x + k * Threads, row = e / MostWidth, c = e % MostWidth;
     to[row][c] = first + row < count && c < width ? static_cast<const T*>(weights)[(size_t)(first + row) * width + c] : T{0};
   }
 }
 
 // Sums over the entries that thread / 4 has a row (or a column) of, a quarter each, added up in the order of the quarters' lanes.
-template <class T, bool Squares, bool Columns>
-__device__ __forceinline__ void quarter_sums(T (&sum)[MostWidth], const Memory<T>& m, const T (&weights)[Tile][MostWidth], int width) {
+template <class T, bool Squares, bool Columns, int Width>
+__device__ __forceinline__ void quarter_sums(T (&sum)[Width], const Memory<T>& m, const T (&weights)[Tile][MostWidth], int width) {
   const int own = threadIdx.x / 4, quarter = threadIdx.x % 4;
 #pragma unroll 4
   for (int o = quarter; o < Tile; o += 4) {
@@ -66,7 +68,7 @@ __device__ __forceinline__ void quarter_sums(T (&sum)[MostWidth], const Memory<T
     if (Squares) sum[0] += e, sum[1] += e * e;
     else {
 #pragma unroll
-      for (int c = 0; c < MostWidth; ++c)
+      for (int c = 0; c < Width; ++c)
         if (c < width) sum[c] += e * weights[o][c];
     }
   }
@@ -88,13 +90,16 @@ __device__ __forceinline__ void direct(const DirectArguments& p) {
   T* column_sums = static_cast<T*>(p.column_sums) + slot;
   const int tr = threadIdx.x / 16, tc = threadIdx.x % 16, own = threadIdx.x / 4, quarter = threadIdx.x % 4;
   const T exponent = static_cast<T>(p.exponent);
+  constexpr int Width = Squares ? 2 : MostWidth;  // of which there are p.width, all where there are squares
 
   for (int row = block_i * blocks.block; row < row_end; row += Tile) {
-    T y[MostWidth] = {};
-    for (int column = diagonal ? row : block_j * blocks.block; column < column_end; column += Tile) {
+    T y[Width] = {};
+    int column = diagonal ? row : block_j * blocks.block;
+    do {
       const bool both = blocks.two_sided && !(diagonal && column == row);
       T square[4][4] = {}, lost[4][4] = {};
-      for (int c = 0; c < p.dimension; c += Depth) {
+      int c = 0;
+      do {
         __syncthreads();
         fetch(m.rows, static_cast<const Stored*>(p.points_i), row, p.count_i, c, p.dimension);
         fetch(m.columns, static_cast<const Stored*>(p.points_j), column, p.count_j, c, p.dimension);
@@ -126,7 +131,7 @@ __device__ __forceinline__ void direct(const DirectArguments& p) {
             lost[a][b] = sum < T(1e30) ? (sum - square[a][b]) - more : T{0};
             square[a][b] = sum;
           }
-      }
+      } while ((c += Depth) < p.dimension);
 #pragma unroll
       for (int a = 0; a < 4; ++a)
 #pragma unroll
@@ -136,25 +141,25 @@ __device__ __forceinline__ void direct(const DirectArguments& p) {
           m.entries[tr + 16 * a][tc + 16 * b] = real ? Coordinate<T>::entry(exponent * square[a][b]) : T{0};
         }
       __syncthreads();
-      T sum[MostWidth] = {};
+      T sum[Width] = {};
       quarter_sums<T, Squares, false>(sum, m, m.weights_j, p.width);
 #pragma unroll
-      for (int c = 0; c < MostWidth; ++c) y[c] += sum[c];
+      for (int c = 0; c < Width; ++c) y[c] += sum[c];
       if (both) {
-        T z[MostWidth] = {};
+        T z[Width] = {};
         quarter_sums<T, Squares, true>(z, m, m.weights_i, p.width);
 #pragma unroll
-        for (int c = 0; c < MostWidth; ++c) {
-          if (c >= p.width) break;
+        for (int c = 0; c < Width; ++c) {
+          if (!Squares && c >= p.width) break;
           z[c] += __shfl_xor_sync(~0u, z[c], 1);
           z[c] += __shfl_xor_sync(~0u, z[c], 2);
           if (quarter == c % 4) add(column_sums + (size_t)(column - block_j * blocks.block + own) * p.width + c, z[c]);
         }
       }
-    }
+    } while ((column += Tile) < column_end);
 #pragma unroll
-    for (int c = 0; c < MostWidth; ++c) {
-      if (c >= p.width) break;
+    for (int c = 0; c < Width; ++c) {
+      if (!Squares && c >= p.width) break;
       y[c] += __shfl_xor_sync(~0u, y[c], 1);
       y[c] += __shfl_xor_sync(~0u, y[c], 2);
       if (quarter == c % 4) row_sums[(size_t)(row - block_i * blocks.block + own) * p.width + c] = y[c];

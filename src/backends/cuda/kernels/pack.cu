@@ -34,6 +34,7 @@ __device__ __forceinline__ void largest_weights(const WeightScales& p) {
   const int piece = (p.weights.rows + p.pieces - 1) / p.pieces, first = blockIdx.x * piece, end = min(first + piece, p.weights.rows);
   float largest = 0;
   if (column < p.weights.count)
+#pragma unroll 4
     for (int i = first + lane_row; i < end; i += Rows) largest = fmaxf(largest, fabsf(static_cast<float>(row_of<const T>(p.weights, i)[column])));
   found[lane_row][column] = largest;
   __syncthreads();
@@ -47,26 +48,29 @@ __device__ __forceinline__ void largest_weights(const WeightScales& p) {
 template <class T>
 __device__ __forceinline__ double weight(const PackWeights& p, int row, int column, double factor) {
   if (row >= p.weights.rows || column >= p.weights.count) return 0;
-  return static_cast<double>(row_of<const T>(p.weights, row)[column]) * factor * (p.scales ? p.scales[column] : 1.0);
+  return static_cast<double>(row_of<const T>(p.weights, row)[column]) * factor * (sizeof(T) < sizeof(double) && p.scales ? p.scales[column] : 1.0);
 }
 
 template <class T, class S>
 __device__ __forceinline__ void plain_weights(const PackWeights& p) {
   const int64_t e = thread();
   if (e >= (int64_t)p.padded * p.width) return;
-  const int row = e / p.width, column = e % p.width;
-  const double factor = p.factors && row < p.weights.rows ? p.factors[row] : 1.0;
-  static_cast<S*>(p.packed)[e] = static_cast<S>(weight<T>(p, row, column, factor));
+  const auto [row, column] = place_of(e, p.width);
+  const bool scaled = sizeof(S) < sizeof(double) && p.factors && row < p.weights.rows;  // never doubles: those are the direct kernel's
+  static_cast<S*>(p.packed)[e] = static_cast<S>(weight<T>(p, row, column, scaled ? p.factors[row] : 1.0));
 }
 
 template <class T>
 __device__ __forceinline__ void finish(const Finish& p) {
   const int64_t e = thread();
   if (e >= (int64_t)p.y.rows * p.y.count) return;
-  const int row = e / p.y.count, column = e % p.y.count;
-  double factor = p.factors ? p.factors[row] : 1.0, scale = p.scale;
-  if (p.squares && column == 1) factor *= factor, scale *= scale;
-  if (p.scales) scale *= p.scales[most_columns + column];
+  const auto [row, column] = place_of(e, p.y.count);
+  double factor = 1, scale = 1;
+  if constexpr (sizeof(T) < sizeof(double)) {  // doubles are the direct kernel's, which needs none of this
+    factor = p.factors ? p.factors[row] : 1.0, scale = p.scale;
+    if (p.squares && column == 1) factor *= factor, scale *= scale;
+    if (p.scales) scale *= p.scales[most_columns + column];
+  }
   T& y = row_of<T>(p.y, row)[column];
   const double value = p.sums[(size_t)row * p.width + column] * factor * scale;
   y = static_cast<T>(p.accumulate ? static_cast<double>(y) + value : value);
@@ -80,9 +84,9 @@ __device__ __forceinline__ bool made(const Blocks& b, int i, int j) {
 template <class S, bool Columns>
 __device__ __forceinline__ void add_slots(const AddSlots& p) {
   const int64_t e = thread(), size = (int64_t)p.blocks.block * p.width;
-  const int own = e / size, others = Columns ? p.count_i : p.count_j;
+  const int own = quotient(e, size), others = Columns ? p.count_i : p.count_j;
   if (own >= (Columns ? p.count_j : p.count_i)) return;
-  const int64_t inside = e % size;
+  const int inside = e - own * size;
   const int block = (Columns ? p.blocks.first_j : p.blocks.first_i) + own;
   const int64_t row = (int64_t)block * p.blocks.block + inside / p.width;
   if (row >= (Columns ? p.blocks.rows_j : p.blocks.rows_i)) return;
@@ -108,12 +112,14 @@ extern "C" __global__ void pack_points(PackPoints p) {
   const int row = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
   if (row >= p.padded) return;
   double square = 0;
+#pragma unroll 1
   for (int c = lane; c < p.steps * step_columns; c += 32) {
     const bool real = row < p.rows && c < p.dimension;
-    const Halves x = halves(real ? p.points[(size_t)row * p.dimension + c] * p.scale + p.shifts[c] : 0.0, 512);
-    uint16_t* to = p.parts + ((size_t)row * p.steps + c / step_columns) * 32 + c % step_columns;
-    to[0] = x.high, to[16] = x.low;
-    const double value = half_value(x.high) + half_value(x.low) * 0x1p-11;
+    const Halves x = halves(real ? p.points[(size_t)row * p.dimension + c] * p.scale + p.shifts[c] : 0.0, p.grid);
+    uint16_t* to = p.packed + ((size_t)row * p.steps + c / step_columns) * (16 * p.parts) + c % step_columns;
+    to[0] = x.high;
+    double value = half_value(x.high);
+    if (p.parts == 2) to[16] = x.low, value += half_value(x.low) * 0x1p-11;
     square = fma(value, value, square);
   }
   for (int other = 16; other >= 1; other /= 2) square += __shfl_xor_sync(~0u, square, other);
@@ -136,6 +142,7 @@ extern "C" __global__ void largest_weights_f32(WeightScales p) { largest_weights
 extern "C" __global__ void weight_scales(WeightScales p) {
   const int column = threadIdx.x;
   float largest = 0;
+#pragma unroll 4
   for (int piece = 0; piece < p.pieces; ++piece) largest = fmaxf(largest, p.largest[piece * most_columns + column]);
   // 2^e > largest; numbers below 2^-126 count as that
   const int e = largest > 0 && largest < 3e38f ? max(static_cast<int>(__float_as_uint(largest) >> 23) - 126, -125) : 0;
@@ -143,14 +150,15 @@ extern "C" __global__ void weight_scales(WeightScales p) {
   p.scales[most_columns + column] = power_of_two(e - p.exponent);
 }
 
-// Groups of 8 columns: 8 high and 8 low parts a row.
+// Groups of 8 columns: 8 high and, where there are two parts, 8 low ones a row.
 extern "C" __global__ void pack_weights_halves(PackWeights p) {
   const int64_t e = thread();
   if (e >= (int64_t)p.padded * p.width) return;
-  const int row = e / p.width, column = e % p.width;
+  const auto [row, column] = place_of(e, p.width);
   const Halves w = halves(weight<float>(p, row, column, row < p.weights.rows ? p.factors[row] : 0.0), 0x1p24);
-  uint16_t* to = static_cast<uint16_t*>(p.packed) + ((size_t)row * (p.width / 8) + column / 8) * 16 + column % 8;
-  to[0] = w.high, to[8] = w.low;
+  uint16_t* to = static_cast<uint16_t*>(p.packed) + ((size_t)row * (p.width / 8) + column / 8) * (8 * p.parts) + column % 8;
+  to[0] = w.high;
+  if (p.parts == 2) to[8] = w.low;
 }
 extern "C" __global__ void pack_weights_f32(PackWeights p) { plain_weights<float, float>(p); }
 extern "C" __global__ void pack_weights_f64(PackWeights p) { plain_weights<double, double>(p); }

@@ -16,6 +16,7 @@ template <int B, bool Squares>
 struct Few {
   static constexpr int Width = B, TileBytes = tile_columns * B * 4, PanelBytes = 0;
   static constexpr float Exponent = 14;
+  static constexpr bool OneSided = !Squares;  // products of one side are made too
   float y[2][2][B], wi[2][2][B];
 
   __device__ __forceinline__ Few(const void* weights, int row) {
@@ -89,12 +90,13 @@ struct Few {
   }
 
   static __device__ __forceinline__ void flush(const float* across, float* sums) {
-    for (int e = threadIdx.x; e < tile_columns * B; e += WarpsOfBlock * 32) {
-      float v = across[e];
+    static_assert(tile_columns * B <= WarpsOfBlock * 32);
+    const int e = threadIdx.x;
+    if (e >= tile_columns * B) return;
+    float v = across[e];
 #pragma unroll
-      for (int w = 1; w < WarpsOfBlock; ++w) v += across[w * tile_columns * B + e];
-      fd::cuda::add(sums + e, v);
-    }
+    for (int w = 1; w < WarpsOfBlock; ++w) v += across[w * tile_columns * B + e];
+    fd::cuda::add(sums + e, v);
   }
 
   __device__ __forceinline__ void store(float* sums) {
@@ -114,17 +116,20 @@ struct Few {
 };
 
 // 8 G columns of weights through tensor cores (with G = 4 registers do not suffice). Entries and weights are sums of two 16-bit floats each, high + 2^-11 low; the product of the low parts
-// is left out. Entries up to 2^15 and weights up to 2^15 use the whole range of such floats: 2^-33 of the largest keeps its digits.
+// is left out. Entries up to 2^15 and weights up to 2^15 use the whole range of such floats: 2^-33 of the largest keeps its digits. With one part low parts
+// are left out too: sums are right to 2^-10 (accuracy.hpp), and 2^-29 of the largest keeps its digits.
 // Accumulators of tensor cores hold the sums of one tile, for what a tensor core cuts is a bias.
-template <int G>
+template <int G, int Parts>
 struct Many {
-  static constexpr int Width = 8 * G, TileBytes = tile_columns * G * 32, PanelBytes = panel_rows * G * 32;
+  static constexpr int Pieces = G * Parts;  // of 16 bytes, 8 columns, a row
+  static constexpr int Width = 8 * G, TileBytes = tile_columns * Pieces * 16, PanelBytes = panel_rows * Pieces * 16;
   static constexpr float Exponent = 14;
+  static constexpr bool OneSided = false;
   float y[2][G][4] = {};
 
   // Where 16 bytes of a row of weights lie: no bank conflicts for eight rows at a time. Rows 8 or 16 further lie that much further, and with another
   // group only those bits change that its number has.
-  static __device__ __forceinline__ int swizzled(int row, int piece) { return row * 2 * G + (piece ^ ((row * G / 4) & (2 * G - 1))); }
+  static __device__ __forceinline__ int swizzled(int row, int piece) { return row * Pieces + (piece ^ ((row * Pieces / 8) & (Pieces - 1))); }
   // The same for sums across warps, in groups of 8 columns.
   static __device__ __forceinline__ int place(int row, int group) { return (row * G + (group ^ ((row * G / 4) & (G - 1)))) * 8; }
 
@@ -133,21 +138,33 @@ struct Many {
   template <int Rows>
   static __device__ __forceinline__ void fetch_rows(uint32_t to, const void* weights, int first) {
 #pragma unroll 1
-    for (int e = here(threadIdx.x); e < Rows * 2 * G; e += WarpsOfBlock * 32)
-      copy16(to + 16 * swizzled(e / (2 * G), e % (2 * G)), static_cast<const unsigned char*>(weights) + ((size_t)first * 2 * G + e) * 16);
+    for (int e = here(threadIdx.x); e < Rows * Pieces; e += WarpsOfBlock * 32)
+      copy16(to + 16 * swizzled(e / Pieces, e % Pieces), static_cast<const unsigned char*>(weights) + ((size_t)first * Pieces + e) * 16);
   }
   static __device__ __forceinline__ void fetch_panel(uint32_t to, const void* weights, int row) { fetch_rows<panel_rows>(to, weights, row); }
   static __device__ __forceinline__ void fetch(uint32_t to, const void* weights, int column) { fetch_rows<tile_columns>(to, weights, column); }
 
-  // 16 rows of weights as second operand: high, low; two halves of the rows each. `place`: of the lane, swizzled(lane % 16, lane / 16)
+  // Rows of weights as second operand, two registers for 16 of them: 16 rows, high and low; or 32 rows where there is one part.
+  static __device__ __forceinline__ int place_of(int lane) { return Parts == 2 ? swizzled(lane % 16, lane / 16) : swizzled(lane, 0); }
   static __device__ __forceinline__ void load(uint32_t (&w)[4], uint32_t from, int place, int row, int group) {
-    load4_transposed(w, from + 16 * (place ^ 2 * group) + 32 * G * row);
+    load4_transposed(w, from + 16 * (place ^ Parts * group) + 16 * Pieces * row);
   }
+  // The product of 16 rows (or columns) of a half `half` of what is summed over.
+  static __device__ __forceinline__ void multiply(float (&large)[4], float (&fine)[4], const uint32_t (&high)[4], const uint32_t (&low)[4],
+                                                  const uint32_t (&w)[4], int half) {
+    if constexpr (Parts == 1) mma(large, high, w[2 * half], w[2 * half + 1]);
+    else {
+      mma(large, high, w[0], w[1]);
+      mma(fine, high, w[2], w[3]);
+      mma(fine, low, w[0], w[1]);
+    }
+  }
+  static __device__ __forceinline__ float whole(float large, float fine) { return Parts == 1 ? large : fmaf(fine, 0x1p-11f, large); }
 
   template <bool Both>
   __device__ __forceinline__ void add(const float (&c)[2][4][4], const unsigned char* panel, const unsigned char* tile, float* across) {
     const int lane = here(threadIdx.x % 32), warp = threadIdx.x / 32, g = lane / 4, q = lane % 4;
-    const int weights_place = swizzled(lane % 16, lane / 16), sums_place = place(g, 0) + 2 * q;
+    const int weights_place = place_of(lane), sums_place = place(g, 0) + 2 * q;
     uint32_t high[2][2][4], low[2][2][4];  // entries as first operand: 16 rows, 16 columns
 #pragma unroll
     for (int m = 0; m < 2; ++m)
@@ -156,28 +173,25 @@ struct Many {
 #pragma unroll
         for (int r = 0; r < 2; ++r) {
           const uint32_t h = pack(c[m][n][2 * r], c[m][n][2 * r + 1]);
-          const float2 f = unpack(h);
           high[m][n / 2][2 * (n % 2) + r] = h;
+          if (Parts == 1) continue;
+          const float2 f = unpack(h);
           low[m][n / 2][2 * (n % 2) + r] = pack((c[m][n][2 * r] - f.x) * 0x1p11f, (c[m][n][2 * r + 1] - f.y) * 0x1p11f);
         }
 #pragma unroll
     for (int group = 0; group < G; ++group) {
       float large[2][4] = {}, fine[2][4] = {};
+      uint32_t w[4];
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
-        uint32_t w[4];
-        load(w, shared_address(tile), weights_place, 16 * h, group);
+        if (h == 0 || Parts == 2) load(w, shared_address(tile), weights_place, 16 * h, group);
 #pragma unroll
-        for (int m = 0; m < 2; ++m) {
-          mma(large[m], high[m][h], w[0], w[1]);
-          mma(fine[m], high[m][h], w[2], w[3]);
-          mma(fine[m], low[m][h], w[0], w[1]);
-        }
+        for (int m = 0; m < 2; ++m) multiply(large[m], fine[m], high[m][h], low[m][h], w, h);
       }
 #pragma unroll
       for (int m = 0; m < 2; ++m)
 #pragma unroll
-        for (int e = 0; e < 4; ++e) y[m][group][e] += fmaf(fine[m][e], 0x1p-11f, large[m][e]);
+        for (int e = 0; e < 4; ++e) y[m][group][e] += whole(large[m][e], fine[m][e]);
     }
     if constexpr (!Both) return;
     // K^T as first operand: blocks of 8 x 8 transposed where they are, the two off the diagonal exchanged
@@ -186,28 +200,24 @@ struct Many {
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
         turn(high[m][h]);
-        turn(low[m][h]);
+        if (Parts == 2) turn(low[m][h]);
       }
 #pragma unroll
     for (int group = 0; group < G; ++group) {
       float large[2][4] = {}, fine[2][4] = {};
+      uint32_t w[4];
 #pragma unroll
       for (int m = 0; m < 2; ++m) {
-        uint32_t w[4];
-        load(w, shared_address(panel), weights_place, warp * 32 + 16 * m, group);
+        if (m == 0 || Parts == 2) load(w, shared_address(panel), weights_place, warp * 32 + 16 * m, group);
 #pragma unroll
-        for (int h = 0; h < 2; ++h) {
-          mma(large[h], high[m][h], w[0], w[1]);
-          mma(fine[h], high[m][h], w[2], w[3]);
-          mma(fine[h], low[m][h], w[0], w[1]);
-        }
+        for (int h = 0; h < 2; ++h) multiply(large[h], fine[h], high[m][h], low[m][h], w, m);
       }
 #pragma unroll
       for (int h = 0; h < 2; ++h)
 #pragma unroll
         for (int r = 0; r < 2; ++r)
           store2(shared_address(across) + 4 * (warp * tile_columns * Width + (sums_place ^ 8 * group) + (16 * h + 8 * r) * Width),
-                 fmaf(fine[h][2 * r], 0x1p-11f, large[h][2 * r]), fmaf(fine[h][2 * r + 1], 0x1p-11f, large[h][2 * r + 1]));
+                 whole(large[h][2 * r], fine[h][2 * r]), whole(large[h][2 * r + 1], fine[h][2 * r + 1]));
     }
   }
 
