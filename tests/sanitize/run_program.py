@@ -49,6 +49,8 @@ tables = [
     ("fixed", rng.normal(size=(60, 3)), ["-k", "59", "--beta", "0.5"]),
     ("continued", rng.normal(size=(100, 2)), ["-k", "3", "--select", "continuation", "--no-points"]),
     ("stopped", rng.normal(size=(200, 5)), ["-k", "20", "--beta", "2", "--max-passes", "2"]),
+    ("ranks", rng.normal(size=(131, 4)), ["-k", "4", "--ranks", "3", "--rows-a-rank", "1"]),
+    ("ranks_low", rng.normal(size=(97, 3)), ["-k", "3", "--ranks", "2", "--rows-a-rank", "1", "--precision", "bf16,fp32", "--trim", "0"]),
     ("constant", np.ones((20, 3)), ["-k", "2"]),
     ("nan", np.full((20, 3), np.nan), ["-k", "2"]),
 ]
@@ -104,7 +106,7 @@ def main():
     os.environ.setdefault("UBSAN_OPTIONS", "print_stacktrace=1")
     os.environ.setdefault("TSAN_OPTIONS", "halt_on_error=1")
     short = "--short" in sys.argv
-    chosen = tables[::3] + [tables[8]] if short else tables
+    chosen = tables[::3] + [t for t in tables if t[0] in ("ladder", "ranks")] if short else tables
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
         verbs = pool.submit(other_verbs, program, folder, short)
         reports = [*pool.map(lambda table: whole(program, folder, *table), chosen), verbs.result()]
