@@ -85,19 +85,24 @@ class ArchiveReader final : public Archive {
   const char *at_ = nullptr, *end_ = nullptr;
 };
 
-// The bytes of what `write` archives. They are counted first: a vector that grows takes up to three times the memory for a while.
-inline std::vector<char> archived(const std::function<void(Archive&)>& write) {
-  std::size_t total = 0;
-  ArchiveWriter counter([&](const void*, std::size_t count) { total += count; });
-  write(counter);
+// The bytes of what `write` archives; `expected` of them are allocated at once: a vector that grows takes up to three times the memory for a while.
+inline std::vector<char> archived(const std::function<void(Archive&)>& write, std::size_t expected = 0) {
   std::vector<char> bytes;
-  bytes.reserve(total);
+  bytes.reserve(expected);
   ArchiveWriter writer([&](const void* data, std::size_t count) {
     const char* from = static_cast<const char*>(data);
     bytes.insert(bytes.end(), from, from + count);
   });
   write(writer);
   return bytes;
+}
+
+// How many bytes `write` archives.
+inline std::size_t archived_size(const std::function<void(Archive&)>& write) {
+  std::size_t total = 0;
+  ArchiveWriter counter([&](const void*, std::size_t count) { total += count; });
+  write(counter);
+  return total;
 }
 
 }  // namespace fd

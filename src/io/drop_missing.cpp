@@ -25,10 +25,11 @@ class CompleteRows final : public PointSource {
   std::size_t dimension() const override { return source_->dimension(); }
   bool exact_in_float() const override { return source_->exact_in_float(); }
 
+  // "row 7" instead of "7": a column of numbers in a file of labels may count from 0.
   std::vector<std::string> row_names() const override {
     std::vector<std::string> all = source_->row_names(), names;
     names.reserve(kept_.size());
-    for (const std::size_t row : kept_) names.push_back(all.empty() ? std::to_string(row + 1) : std::move(all[row]));
+    for (const std::size_t row : kept_) names.push_back(all.empty() ? fmt::format("row {}", row + 1) : std::move(all[row]));
     return names;
   }
   std::vector<std::string> notes() const override {

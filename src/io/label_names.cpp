@@ -38,6 +38,25 @@ bool all_numbers(const std::vector<std::string>& names) {
   return std::all_of(names.begin(), names.end(), [](const std::string& name) { return NumberReader(false)(name).has_value(); });
 }
 
+// Numbers that are names of the model's rows in another spelling ("7.0" or "007" for "7") place nothing, and lines in their order may be other rows'.
+void refuse_other_spelling(const std::vector<LabelLine>& lines, const std::vector<std::string>& names, const std::string& path) {
+  if (!all_numbers(names)) return;
+  NumberReader number(false);
+  std::unordered_map<double, std::string_view> spelt;
+  for (const std::string& name : names) spelt.emplace(*number(name), name);
+  std::size_t known = 0;
+  std::string_view here, there;
+  for (const LabelLine& line : lines)
+    if (const auto value = number(line[0]); value && spelt.erase(*value) > 0 && ++known == 1) here = line[0];
+  if (2 * known < names.size()) return;
+  for (const std::string& name : names)
+    if (number(name) == number(here)) there = name;
+  throw Error(Failure::input,
+              fmt::format("{}: the first column holds the names of the model's rows in another spelling, \"{}\" for \"{}\"", path,
+                          here, there),
+              "write them as the points have them; or leave the column out, with the lines in the model's order");
+}
+
 std::string place_text(std::size_t column) { return column == 0 ? "the first column" : fmt::format("column {}", column + 1); }
 
 [[noreturn]] void refuse(const std::string& path, std::size_t column, const std::string& what) {
@@ -124,6 +143,7 @@ bool lay_out_by_names(const std::vector<LabelLine>& lines, bool header, const st
   // Names that most rows share are a kind of row: in another order they are other labels.
   const bool own = 2 * row_of.size() >= names.size();
   if (10 * found[best] < row_of.size() || !own) {
+    if (own) refuse_other_spelling(lines, names, path);
     if (!all_numbers({lines.back()[0]}))
       layout.remarks.emplace_back(
           own || found[best] == 0 ? "the first column does not hold the names of the model's rows; lines are taken in order"

@@ -90,7 +90,6 @@ class MpiComm final : public Comm {
 
   void expect(int from) override {
     if (!expected_) expected_.emplace(from);
-    progress();
   }
   void progress() override {
     release_sent();
@@ -123,6 +122,8 @@ class MpiComm final : public Comm {
   struct Expected {
     explicit Expected(int rank) : from(rank) {}
     int from, tag = whole;
+    MPI_Message found = MPI_MESSAGE_NULL;  // matched, and to be received by nobody else, whether there is memory for it or not
+    int bytes = 0;
     bool begun = false;
     MPI_Request request = MPI_REQUEST_NULL;
     std::vector<char> message;
@@ -144,17 +145,20 @@ class MpiComm final : public Comm {
 
   // Whether all of it is here.
   bool fetch(Expected& one) {
-    if (!one.begun) {
+    if (one.found == MPI_MESSAGE_NULL && !one.begun) {
       int there = 0;
-      MPI_Message found = MPI_MESSAGE_NULL;
       MPI_Status status;
-      check(MPI_Improbe(one.from, MPI_ANY_TAG, messages_, &there, &found, &status), "MPI_Improbe");
-      if (there == 0) return false;
-      int bytes = 0;
-      MPI_Get_count(&status, MPI_BYTE, &bytes);
+      check(MPI_Improbe(one.from, MPI_ANY_TAG, messages_, &there, &one.found, &status), "MPI_Improbe");
+      if (there == 0) {
+        one.found = MPI_MESSAGE_NULL;
+        return false;
+      }
+      MPI_Get_count(&status, MPI_BYTE, &one.bytes);
       one.tag = status.MPI_TAG;
-      one.message.resize(static_cast<std::size_t>(bytes));
-      check(MPI_Imrecv(one.message.data(), bytes, MPI_BYTE, &found, &one.request), "MPI_Imrecv");
+    }
+    if (!one.begun) {
+      one.message.resize(static_cast<std::size_t>(one.bytes));
+      check(MPI_Imrecv(one.message.data(), one.bytes, MPI_BYTE, &one.found, &one.request), "MPI_Imrecv");
       one.begun = true;
     }
     int done = 0;
@@ -168,6 +172,7 @@ class MpiComm final : public Comm {
     Expected& one = expected_ && expected_->from == from ? *expected_ : other;
     for (int tries = 0; !fetch(one); ++tries) {
       release_sent();
+      if (one.begun) continue;  // it is on its way, and where it is copied piece by piece each look moves one
       if (tries > 2000) std::this_thread::sleep_for(std::chrono::microseconds(std::min(1000, tries / 20)));
       else if (tries > 200) std::this_thread::yield();
     }

@@ -146,8 +146,11 @@ def test_missing_values(program, points):
     assert "4 of 400 rows have missing values and are left out (rows 6, 18, 201, 400)" in result.stderr
     kept = [i for i in range(400) if i not in (5, 17, 200, 399)]
     values, psi, names, provenance = model(program)
-    assert names == [str(i + 1) for i in kept]
+    assert names == [f"row {i + 1}" for i in kept]
     assert any("4 of 400 rows" in note for note in provenance["notes"])
+    # numbers that count from 0 are not taken for those names, which would be a row off
+    (program.folder / "labels.csv").write_text(",state\n" + "".join(f"{i},s{i}\n" for i in range(400)))
+    program.refused("report", "m.h5", "--color", "labels.csv", "-o", "page.html", words=["400", "396"])
     holes = points.copy()
     holes[[5, 17, 200, 399], 1] = np.nan
     np.save(program.folder / "holes.npy", holes)

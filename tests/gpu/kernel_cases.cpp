@@ -79,11 +79,11 @@ std::vector<double> results(Backend& backend, const Product& p, bool size) {
   backend.upload(weights(others.rows() * p.columns, 2, size).data(), *w_b);
   const std::vector<Share> shares = backend.name() == "cuda" ? std::vector{Share::even, Share::odd} : std::vector{Share::all};
   switch (p.kind) {
-    case Kind::symmetric: backend.xgemm(beta, *a, *w_a, *y_a, nullptr); break;
+    case Kind::symmetric: backend.xgemm(beta, *a, *w_a, *y_a, nullptr, p.precision); break;
     case Kind::mass: backend.mass(beta, *a, *y_a, nullptr); break;
-    case Kind::rectangle: backend.xgemm(beta, *a, others, *w_b, *y_a, nullptr); break;
+    case Kind::rectangle: backend.xgemm(beta, *a, others, *w_b, *y_a, nullptr, p.precision); break;
     case Kind::pair:
-      for (const Share share : shares) backend.xgemm_pair(beta, *a, others, *w_a, *w_b, *y_a, *y_b, share, nullptr);
+      for (const Share share : shares) backend.xgemm_pair(beta, *a, others, *w_a, *w_b, *y_a, *y_b, share, nullptr, p.precision);
       break;
     case Kind::mass_pair:
       for (const Share share : shares) backend.mass_pair(beta, *a, others, *y_a, *y_b, share, nullptr);
@@ -207,12 +207,10 @@ std::vector<Case> cases() {
   for (const std::size_t columns : {1, 2, 4, 8, 16})
     products.push_back(
         {"one_part_" + std::to_string(columns) + "_norms", Precision::tf32, Kind::symmetric, 150, 150, columns, 1.2});
-  products.push_back({"one_part_mass_norms", Precision::tf32, Kind::mass, 150, 150, 2, 1.2});
   for (const std::size_t columns : {8, 16})
     products.push_back({"two_parts_rough_" + std::to_string(columns) + "_steep", Precision::tf32, Kind::symmetric, 150, 18,
                         columns, 7.5, false, true});
   mass("two_parts_mass", Precision::fp32, {20, 5, 40, 70}, 3);
-  mass("one_part_mass", Precision::tf32, {33, 5, 100, 150}, 0.4);
   some("direct_f32", Precision::fp32, 7, {18, 3}, 9);
   some("direct_f64", Precision::fp64, 7, {18, 3}, 3);
   some("direct_f32_8", Precision::fp32, 8, {3}, 9);

@@ -26,7 +26,7 @@ ACCESS = re.compile(r"^\s*(@!?%p\d+\s+)?(ld\.shared|ld\.global|st\.shared|st\.gl
 SIZES = {"8": 1, "16": 2, "32": 4, "64": 8}
 WAITS = ("cuEventRecord", "cuEventSynchronize", "cuStreamWaitEvent", "cuStreamSynchronize")
 HOST_CASES = {"many_rows": dict(FD_SOFTGPU_MEMORY="1M", FD_SOFTGPU_MULTIPROCESSORS=1), "two_parts_8_pair": {}, "blocks_fp32": {}, "two_devices": dict(FD_SOFTGPU_DEVICES=2)}
-SHORT_CASES = ["two_parts_1_d5", "two_parts_1_panels", "two_parts_8_d40", "one_part_rough_8_d5", "one_part_mass_d5", "direct_f64_d18"]
+SHORT_CASES = ["two_parts_1_d5", "two_parts_1_panels", "two_parts_8_d40", "one_part_rough_8_d5", "two_parts_mass_d5", "direct_f64_d18"]
 
 Mutant = collections.namedtuple("Mutant", "kind kernel line text")  # line from 0
 

@@ -27,6 +27,12 @@ def test_a_fit_is_that_of_the_cpu(tmp_path):
     np.testing.assert_allclose(fitted(tmp_path, ROWS, "--backend", "cuda"), expected, rtol=1e-5)
 
 
+def test_fits_of_low_precision_converge(tmp_path):
+    """Passes of any width apply one operator: residuals reach a tolerance far below the precision's promise."""
+    for precision in ("tf32", "bf16"):
+        fitted(tmp_path, 200, "--backend", "cuda", "--beta", "3", "--precision", precision)  # status 0: all have converged
+
+
 def test_bits_do_not_depend_on_how_a_pass_is_cut():
     """Memory and multiprocessors decide how many launches there are, and the seed the order of blocks: no bit of a product does."""
     found = set()

@@ -169,6 +169,16 @@ TEST_F(LabelsTest, NamesBehindAnIndexPlaceTheLines) {
   EXPECT_EQ(read("12,10,c\n10,11,a\n11,12,b\n", 3, numbers)[1].words, (Words{"a", "b", "c"}));  // the first column goes before it
 }
 
+TEST_F(LabelsTest, NumbersThatAreNamesInAnotherSpellingAreRefused) {
+  const Words names = {"0", "1", "2", "3"};
+  EXPECT_EQ(read(",k\n3,d\n2,c\n1,b\n0,a\n", 4, names)[0].words, (Words{"a", "b", "c", "d"}));
+  const std::string points = refusal([&] { read(",k\n3.0,d\n2.0,c\n1.0,b\n0.0,a\n", 4, names); }),
+                    zeros = refusal([&] { read("i,k\n03,d\n02,c\n01,b\n00,a\n", 4, names); });
+  EXPECT_NE(points.find("in another spelling, \"3.0\" for \"3\""), std::string::npos) << points;
+  EXPECT_NE(zeros.find("in another spelling, \"03\" for \"3\""), std::string::npos) << zeros;
+  EXPECT_EQ(read("0.25,a\n0.5,b\n0.75,c\n0.125,d\n", 4, names).size(), 2u);  // numbers of its own
+}
+
 TEST_F(LabelsTest, NamesThatRowsShareKeepTheModelsOrderOrAreRefused) {
   const Words names = {"r1", "r2", "r2", "r3"};
   const std::string ordered = "cell,kind\nr1,a\nr2,b\nr2,c\nr3,d\n";

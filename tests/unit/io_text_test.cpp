@@ -112,7 +112,7 @@ TEST_F(IoText, MissingValues) {
   drop.missing = Missing::drop_rows;
   const auto source = open_points({put("x.csv", content)}, drop);
   EXPECT_EQ(all_of(*source), (std::vector<double>{1, 2, 7, 8}));
-  EXPECT_EQ(source->row_names(), (std::vector<std::string>{"1", "4"}));
+  EXPECT_EQ(source->row_names(), (std::vector<std::string>{"row 1", "row 4"}));
   ASSERT_EQ(source->notes().size(), 2u);
   EXPECT_NE(source->notes()[1].find("3 of 5 rows have missing values and are left out (rows 2, 3, 5)"), std::string::npos);
   std::vector<double> one(2);
@@ -129,7 +129,7 @@ TEST_F(IoText, MissingValues) {
   put("x.npy", npy_bytes(npy_description("<f8", "(3, 2)"), raw<double>({1, 2, nan, 4, 5, inf})));
   const auto binary = open_points({path("x.npy")}, drop);
   EXPECT_EQ(all_of(*binary), (std::vector<double>{1, 2}));
-  EXPECT_EQ(binary->row_names(), (std::vector<std::string>{"1"}));
+  EXPECT_EQ(binary->row_names(), (std::vector<std::string>{"row 1"}));
   EXPECT_NE(binary->notes().back().find("2 of 3 rows have missing or infinite values and are left out (rows 2, 3)"),
             std::string::npos);
   const auto infinite = open_points({put("x.csv", "1,2\n-inf,3\n4,5\n")}, drop);

@@ -42,8 +42,8 @@ class CudaBackend final : public Backend {
     const cuda::Bounds& bounds = as_cuda(x).bounds();
     double error = 0;
     for (const std::size_t columns : {1, 8, 16})
-      error =
-          std::max(error, cuda::arithmetic_for(looser(x.precision(), enough), beta, bounds, bounds, columns, true).norm_error);
+      error = std::max(error,
+                       cuda::arithmetic_for(promise_of(x.precision(), enough), beta, bounds, bounds, columns, true).norm_error);
     return error;
   }
   void mass(double beta, const Points& x, Columns y, Watch* watch, double) override {
@@ -80,15 +80,17 @@ class CudaBackend final : public Backend {
 
  private:
   static const CudaPoints& as_cuda(const Points& points) { return static_cast<const CudaPoints&>(points); }
-  // Panels of doubles have one arithmetic.
-  static Precision looser(Precision own, Precision enough) {
-    return !traits(own).wide_panels && traits(enough).row_error > traits(own).row_error ? enough : own;
+  // A solve applies one operator, so a product that is not permitted to be off has fp32's arithmetic, whatever its points were promised: few bits are rounded
+  // anew for every width, and residuals would not fall below that. Panels of doubles have one arithmetic.
+  static Precision promise_of(Precision own, std::optional<Precision> enough) {
+    if (traits(own).wide_panels) return own;
+    return enough && traits(*enough).row_error > traits(Precision::fp32).row_error ? *enough : Precision::fp32;
   }
   static cuda::Product between(double beta, const Points& x, const Points& z, Watch* watch,
                                std::optional<Precision> enough = {}) {
     cuda::Product product;
     product.beta = beta, product.x = &as_cuda(x), product.z = &as_cuda(z), product.watch = watch;
-    product.promise = looser(x.precision(), enough.value_or(x.precision()));
+    product.promise = promise_of(x.precision(), enough);
     return product;
   }
 

@@ -110,12 +110,13 @@ Comm::Message HalfRing::visit(Points* points, Columns w) {
   compute(0, 1, [&](Watch*) {
     std::vector<double> weights;
     if (w.panel != nullptr) weights = by_place(backend_, w);
-    message = std::make_shared<const std::vector<char>>(archived([&](Archive& writer) {
+    const auto write = [&](Archive& writer) {
       backend_.send_points(*points, writer);
       std::size_t columns = w.count;
       writer(columns);
       if (columns > 0) archive_numbers(writer, points->precision(), weights);
-    }));
+    };
+    message = std::make_shared<const std::vector<char>>(archived(write, archived_size(write)));
   });
   return message;
 }

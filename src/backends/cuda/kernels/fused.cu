@@ -203,10 +203,10 @@ __device__ __forceinline__ void fused(const FusedArguments& p) {
   FD_FUSED(PARTS##_1, 3, PARTS, fd::cuda::Few<1, false>)         \
   FD_FUSED(PARTS##_2, 3, PARTS, fd::cuda::Few<2, false>)         \
   FD_FUSED(PARTS##_4, 3, PARTS, fd::cuda::Few<4, false>)         \
-  FD_FUSED(PARTS##_mass, 3, PARTS, fd::cuda::Few<2, true>)       \
   FD_FUSED(PARTS##_8, 3, PARTS, fd::cuda::Many<1, 2>)            \
   FD_FUSED(PARTS##_16, 2, PARTS, fd::cuda::Many<2, 2>)           \
   FD_FUSED(PARTS##_8_rough, 3, PARTS, fd::cuda::Many<1, 1>)      \
   FD_FUSED(PARTS##_16_rough, 3, PARTS, fd::cuda::Many<2, 1>)
 FD_FUSED_PARTS(2)
 FD_FUSED_PARTS(1)
+FD_FUSED(2_mass, 3, 2, fd::cuda::Few<2, true>)
