@@ -46,11 +46,14 @@ void refuse_other_spelling(const std::vector<LabelLine>& lines, const std::vecto
   for (const std::string& name : names) spelt.emplace(*number(name), name);
   std::size_t known = 0;
   std::string_view here, there;
-  for (const LabelLine& line : lines)
-    if (const auto value = number(line[0]); value && spelt.erase(*value) > 0 && ++known == 1) here = line[0];
+  for (const LabelLine& line : lines) {
+    const auto value = number(line[0]);
+    const auto name = value ? spelt.find(*value) : spelt.end();
+    if (name == spelt.end()) continue;
+    if (known++ == 0) here = line[0], there = name->second;
+    spelt.erase(name);  // each counts once
+  }
   if (2 * known < names.size()) return;
-  for (const std::string& name : names)
-    if (number(name) == number(here)) there = name;
   throw Error(Failure::input,
               fmt::format("{}: the first column holds the names of the model's rows in another spelling, \"{}\" for \"{}\"", path,
                           here, there),
