@@ -3,8 +3,8 @@
 #
 # A release build with tests has each layer in a further variant, `_checked`, with Eigen's assertions, the standard library's and our own,
 # which is what the tests link. A layer marked ONCE (the tiles, which take as long to compile as all the rest) is shared by both. In builds
-# whose assertions are on anyway nothing is compiled twice. A variant is compiled eight files of a folder at a time, because most of the time
-# goes into the headers they share; what is shipped is compiled file by file, so that each must include what it needs.
+# whose assertions are on anyway nothing is compiled twice. Eight files of a folder are compiled at a time, because most of the time goes into the
+# headers they share; builds with sanitizers and without optimisation compile file by file, where each must include what it needs.
 
 # GCC 12 sees overlapping copies in `"text" + std::string` that are not there (its bug 105651). Of files that are compiled together it takes all but
 # the first for headers, and unnamed namespaces in them for a mistake.
@@ -21,6 +21,11 @@ if(FD_BUILD_TESTS AND "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${build_type}}" MATC
   set(FD_CHECKED _checked)
 endif()
 set(FD_CHECKS -UNDEBUG -D_GLIBCXX_ASSERTIONS)
+set(together OFF)
+if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT FD_SANITIZE)
+  set(together ON)
+endif()
+option(FD_TOGETHER "Compile eight files of a folder at a time" ${together})
 set(FD_OPTIONS_checked -O2 ${FD_CHECKS})
 
 function(fd_layer_variant name variant)
@@ -30,9 +35,7 @@ function(fd_layer_variant name variant)
     add_library(${layer} OBJECT ${arg_SOURCES})
     set(scope PUBLIC)
     target_compile_options(${layer} PRIVATE ${FD_WARNINGS} ${FD_OPTIONS${variant}})
-    if(variant)
-      set_target_properties(${layer} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
-    endif()
+    set_target_properties(${layer} PROPERTIES UNITY_BUILD ${FD_TOGETHER} UNITY_BUILD_BATCH_SIZE 8)
     set_property(GLOBAL APPEND PROPERTY FD_LAYERS${variant} ${layer})
   else()
     add_library(${layer} INTERFACE)
