@@ -111,7 +111,8 @@ class Iteration {
       report();
       if (stops(targets)) return SolverOutcome::converged;
       if (basis_.passes() < options_.most_passes && in_doubt()) continue;
-      if (at_floor() || basis_.left() == 0) return targets.empty() ? SolverOutcome::converged : SolverOutcome::floor;
+      if (basis_.left() == 0) return targets.empty() ? SolverOutcome::converged : SolverOutcome::floor;
+      if (!targets.empty() && at_floor()) return SolverOutcome::floor;  // with none, witnesses are on their way
       if (basis_.passes() >= options_.most_passes) return SolverOutcome::exhausted;
       if (basis_.is_chain() && follow_chain()) continue;
       if (!step(targets)) return targets.empty() ? SolverOutcome::converged : SolverOutcome::floor;
@@ -374,6 +375,7 @@ class Iteration {
   void call_witnesses(double worst) {
     first_ = Eigen::VectorXd(basis_.values().head(index(modes_)));
     first_worst_ = worst;
+    worst_.assign(1, worst);  // what they find is not at the floor yet
     riding_ = called();
     heard_ = 0;
     late_ = 0;

@@ -6,12 +6,14 @@
 namespace fd {
 
 SolverPlan plan_solver(std::size_t modes, std::size_t rows, std::size_t bytes_per_value, std::size_t wished_block,
-                       std::size_t wished_basis, bool tiles_kept) {
+                       std::size_t wished_basis, bool tiles_kept, bool one_chain) {
   SolverPlan plan;
-  // Never below 4: fewer vectors miss members of degenerate multiplets while they report convergence (two at a time take half as many columns, and of 20 rows
-  // alone they found 14). With few rows, or a kernel that is read back, a pass costs what is done with its columns, and fewer columns do.
+  // With few rows, or a kernel that is read back, a pass costs what is done with its columns, and fewer columns do: two at a time take half as many as eight.
+  // Not below 4 but for a single chain, which looks after copies (block_lanczos.cpp, crowded): fewer vectors miss members of degenerate multiplets while
+  // they report convergence.
   constexpr std::size_t few_modes = 24, few_rows = 2048;
   plan.block = wished_block > 0                                         ? std::max<std::size_t>(4, wished_block)
+               : modes <= few_modes && rows <= few_rows && one_chain    ? 2
                : modes <= few_modes && (rows <= few_rows || tiles_kept) ? 8
                : modes <= few_modes                                     ? 16
                : modes <= 96                                            ? 32

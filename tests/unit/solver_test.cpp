@@ -101,6 +101,24 @@ TEST_P(Solver, TwoVectorsFindCopiesBeyondTheBlock) {
           2);
 }
 
+// Witnesses look on where the residuals that are known have reached the arithmetic's floor: what those fall no further by says nothing of copies
+// that nobody has seen.
+TEST_P(Solver, CopiesAreLookedForAtTheFloor) {
+  for (const std::size_t block : {2, 8})
+    for (const std::size_t copies : {9, 20, 24})
+      for (const std::uint64_t seed : {1, 2, 3}) {
+        std::vector<double> values(400);
+        for (std::size_t i = 0; i < values.size(); ++i)
+          values[i] = i < copies ? 1.0 : 0.63 * std::pow(0.8, static_cast<double>(i - copies));
+        DiagonalOperator a(space, values);
+        auto o = options(20);
+        o.block = block;
+        o.floor = wide ? 1e-15 : 3e-7;
+        o.seed = seed;
+        expect_largest(block_lanczos(space, a, o), values, 20);
+      }
+}
+
 // A chain measures nothing before its own estimates say so, and then it is as it was estimated: no more passes than a measurement each pass
 // would have made, but for those between two looks.
 TEST_P(Solver, AChainOfTwoTakesFewerColumnsThanOfEight) {
