@@ -2,7 +2,7 @@
 # library is all of them together.
 #
 # A release build with tests has each layer in a further variant, `_checked`, with Eigen's assertions, the standard library's and our own,
-# which is what the tests link. A layer marked ONCE (the tiles, which take as long to compile as all the rest) is shared by both. In builds
+# which is what the tests link. A layer marked ONCE (the tiles, and Eigen's eigenvalue iterations, which take as long to compile as all the rest) is shared by both. In builds
 # whose assertions are on anyway nothing is compiled twice. Eight files of a folder are compiled at a time, because most of the time goes into the
 # headers they share; builds with sanitizers and without optimisation compile file by file, where each must include what it needs.
 

@@ -27,22 +27,22 @@
 namespace fd::cli {
 namespace {
 
-struct Wish {
+struct AccuracyWish {
   std::size_t rows = 65536, compared = 256, threads = 0;
   std::string points, isa;
   double beta = 0;
   bool json = false;
 };
 
-struct Case {
+struct AccuracyCase {
   std::string name;
   std::size_t rows, dimension;
   std::vector<double> x;
   double beta;
 };
 
-Case torus_case(std::size_t rows, double offset) {
-  Case made{offset > 0 ? fmt::format("torus + {:g}", offset) : "torus", rows, 12, {}, 0.5};
+AccuracyCase torus_case(std::size_t rows, double offset) {
+  AccuracyCase made{offset > 0 ? fmt::format("torus + {:g}", offset) : "torus", rows, 12, {}, 0.5};
   const Table points = torus(rows, made.dimension);
   for (std::size_t i = 0; i < rows; ++i)
     for (std::size_t c = 0; c < made.dimension; ++c) made.x.push_back(offset + points(i, c));
@@ -50,17 +50,17 @@ Case torus_case(std::size_t rows, double offset) {
 }
 
 // Two normal clusters 10^3 apart, at a bandwidth for the inside of one.
-Case clusters(std::size_t rows) {
-  Case made{"two clusters 1000 apart", rows, 8, std::vector<double>(rows * 8), 0.5};
+AccuracyCase clusters(std::size_t rows) {
+  AccuracyCase made{"two clusters 1000 apart", rows, 8, std::vector<double>(rows * 8), 0.5};
   const Random random(5, 0);
   for (std::size_t i = 0; i < made.x.size(); ++i) made.x[i] = random.normal(i);
   for (std::size_t i = 0; i < rows; i += 2) made.x[i * 8] += 1e3;
   return made;
 }
 
-Case from_file(const Wish& wish) {
+AccuracyCase from_file(const AccuracyWish& wish) {
   const auto source = open_interruptible(wish.points);
-  Case made{wish.points, source->rows(), source->dimension(), {}, wish.beta};
+  AccuracyCase made{wish.points, source->rows(), source->dimension(), {}, wish.beta};
   made.x.resize(made.rows * made.dimension);
   in_pieces(*source, [&](std::size_t first, std::size_t count, const double* rows) {
     for (std::size_t i = 0; i < count * made.dimension; ++i)
@@ -74,7 +74,7 @@ Case from_file(const Wish& wish) {
 }
 
 // The largest |y_i - sum_j k_ij w_j| over sum_j k_ij |w_j|, j != i, over rows spread evenly; the sums in long double.
-double largest_row_error(const Case& problem, const Wish& wish, Precision precision) {
+double largest_row_error(const AccuracyCase& problem, const AccuracyWish& wish, Precision precision) {
   const std::size_t n = problem.rows, dimension = problem.dimension;
   const auto backend = make_backend({"cpu", wish.isa, checked_threads(wish.threads)});
   ViewSource source(PointsView(problem.x.data(), n, dimension));
@@ -113,8 +113,8 @@ double largest_row_error(const Case& problem, const Wish& wish, Precision precis
   return largest;
 }
 
-int run(const Wish& wish) {
-  std::vector<Case> cases;
+int run_accuracy(const AccuracyWish& wish) {
+  std::vector<AccuracyCase> cases;
   if (wish.points.empty()) {
     cases.push_back(torus_case(wish.rows, 0));
     cases.push_back(torus_case(wish.rows, 1e4));
@@ -129,7 +129,7 @@ int run(const Wish& wish) {
         "{:>9} {:>9}\n",
         document["machine"].dump(), wish.compared, "points", "n", "D", "beta", "", "error", "promise"));
   bool kept = true;
-  for (const Case& problem : cases)
+  for (const AccuracyCase& problem : cases)
     for (const Precision precision : {Precision::bf16, Precision::tf32, Precision::fp32, Precision::fp64}) {
       const double error = largest_row_error(problem, wish, precision), promise = traits(precision).row_error;
       kept = kept && error <= promise;
@@ -152,7 +152,7 @@ int run(const Wish& wish) {
 }  // namespace
 
 Action declare_accuracy(CLI::App& app, const std::vector<std::string>&) {
-  auto wish = std::make_shared<Wish>();
+  auto wish = std::make_shared<AccuracyWish>();
   app.add_option("--n", wish->rows, "points of the cases it makes")->check(whole_number)->type_name("N")->capture_default_str();
   app.add_option("--compared", wish->compared, "rows compared")
       ->check(positive_whole_number)
@@ -168,7 +168,7 @@ Action declare_accuracy(CLI::App& app, const std::vector<std::string>&) {
       "Exit status 1 where an error is above what the precision promises.\nExamples:\n  flashdiffusion-bench accuracy --n "
       "20000\n  "
       "flashdiffusion-bench accuracy --points points.npy --beta 0.5");
-  return [wish] { return run(*wish); };
+  return [wish] { return run_accuracy(*wish); };
 }
 
 }  // namespace fd::cli

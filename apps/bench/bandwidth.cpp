@@ -28,7 +28,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Wish {
+struct BandwidthWish {
   std::string points, labels;
   std::size_t rows = 4000, modes = 16, neighbours = 5, folds = 5, steps = 13, threads = 0;
   double decades = 2, alpha = 0.5;
@@ -40,7 +40,7 @@ struct Sampled {
   std::vector<std::size_t> labels;  // empty: there are none
 };
 
-Sampled sample(const Wish& wish) {
+Sampled sample(const BandwidthWish& wish) {
   const auto source = open_interruptible(wish.points);
   const auto chosen = random_rows(source->rows(), wish.rows);
   Sampled data{read_rows(*source, chosen, true), {}};
@@ -81,7 +81,7 @@ constexpr Selector selectors[] = {
 
 class Curve {
  public:
-  Curve(const Wish& wish, const Sampled& data)
+  Curve(const BandwidthWish& wish, const Sampled& data)
       : wish_(wish), data_(data), targets_(matrix(data.points)), fold_(random_folds(data.points.rows(), wish.folds, 2)) {
     options_.modes = wish.modes;
     options_.alpha = wish.alpha;
@@ -120,7 +120,7 @@ class Curve {
   }
 
  private:
-  const Wish& wish_;
+  const BandwidthWish& wish_;
   const Sampled& data_;
   Eigen::MatrixXd targets_;
   std::vector<std::size_t> fold_;
@@ -129,7 +129,7 @@ class Curve {
 };
 
 // The grid, and every choice between its points, ascending; the names of those who chose it beside each.
-std::map<double, std::vector<std::string>> places(const Wish& wish, const Json& choices) {
+std::map<double, std::vector<std::string>> places(const BandwidthWish& wish, const Json& choices) {
   std::map<double, std::vector<std::string>> found;
   for (const Json& choice : choices)
     if (!choice["beta"].is_null()) found[choice["beta"].get<double>()].push_back(choice["select"].get<std::string>());
@@ -143,13 +143,13 @@ std::map<double, std::vector<std::string>> places(const Wish& wish, const Json& 
   return found;
 }
 
-constexpr const char* layout = "{:>12} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}  {}\n";
+constexpr const char* bandwidth_layout = "{:>12} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}  {}\n";
 
-void print_row(const Json& row, std::size_t n) {
+void print_bandwidth_row(const Json& row, std::size_t n) {
   std::string remarks = fmt::format("{}", fmt::join(row["chosen_by"].get<std::vector<std::string>>(), ", "));
   if (!row["converged"].get<bool>()) remarks += remarks.empty() ? "not converged" : "; not converged";
   const Json share = row["n_eff"].is_null() ? Json(nullptr) : Json(row["n_eff"].get<double>() / static_cast<double>(n));
-  print_result(fmt::format(layout, figure_text(row["beta"], "{:.5g}"), figure_text(share, "{:.4f}"),
+  print_result(fmt::format(bandwidth_layout, figure_text(row["beta"], "{:.5g}"), figure_text(share, "{:.4f}"),
                            figure_text(row["first_value"], "{:.5f}"), figure_text(row["last_value"], "{:.5f}"),
                            figure_text(row["accuracy"], "{:.4f}"), figure_text(row["error"], "{:.4f}"),
                            figure_text(row["seconds"], "{:.2f}"), remarks));
@@ -166,7 +166,7 @@ std::optional<Json> best(const Json& rows, const char* name, bool largest) {
   return found;
 }
 
-int run(const Wish& wish) {
+int run_bandwidth(const BandwidthWish& wish) {
   if (!(wish.decades > 0 && wish.decades <= 20))
     throw Error(Failure::misuse, fmt::format("--decades {}: must be above 0 and at most 20", wish.decades), "2 is the default");
   if (wish.steps < 2) throw Error(Failure::misuse, fmt::format("--steps {}: at least 2", wish.steps), "13 is the default");
@@ -189,14 +189,15 @@ int run(const Wish& wish) {
   if (!wish.json) {
     print_result(fmt::format("{}\n{}: {} rows, {} columns, {} modes\n", document["machine"].dump(), wish.points, n,
                              data.points.columns(), wish.modes));
-    print_result(fmt::format(layout, "beta", "n_eff/n", "lambda_1", "lambda_k", "accuracy", "error", "seconds", "chosen by"));
+    print_result(
+        fmt::format(bandwidth_layout, "beta", "n_eff/n", "lambda_1", "lambda_k", "accuracy", "error", "seconds", "chosen by"));
   }
   bool whole = true;
   for (const auto& [beta, chosen_by] : places(wish, document["selectors"])) {
     throw_if_interrupted();
     Json row = curve.row(beta, chosen_by);
     whole = whole && !row["error"].is_null() && (data.labels.empty() || !row["accuracy"].is_null());
-    if (!wish.json) print_row(row, n);
+    if (!wish.json) print_bandwidth_row(row, n);
     document["rows"].push_back(std::move(row));
   }
   const auto best_accuracy = best(document["rows"], "accuracy", true), best_error = best(document["rows"], "error", false);
@@ -214,7 +215,7 @@ int run(const Wish& wish) {
   return whole ? done : numbers;
 }
 
-constexpr const char* footer =
+constexpr const char* bandwidth_footer =
     R"(A row a bandwidth: a grid over --decades decades in log beta round the selectors' choices, and the choices themselves.
   n_eff/n    effective number of neighbours of a point, as a share of all points
   accuracy   of the vote of the nearest neighbours in the map (coordinates lambda psi), cross-validated; with --labels
@@ -229,7 +230,7 @@ Examples:
 }  // namespace
 
 Action declare_bandwidth(CLI::App& app, const std::vector<std::string>&) {
-  auto wish = std::make_shared<Wish>();
+  auto wish = std::make_shared<BandwidthWish>();
   const auto count = [&](const char* name, std::size_t& value, const char* help) {
     return app.add_option(name, value, help)->check(whole_number)->type_name("N")->capture_default_str();
   };
@@ -250,8 +251,8 @@ Action declare_bandwidth(CLI::App& app, const std::vector<std::string>&) {
       ->capture_default_str();
   count("--threads", wish->threads, "0: all cores");
   app.add_flag("--json", wish->json, "one JSON document");
-  app.footer(footer);
-  return [wish] { return run(*wish); };
+  app.footer(bandwidth_footer);
+  return [wish] { return run_bandwidth(*wish); };
 }
 
 }  // namespace fd::cli

@@ -32,7 +32,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Wish {
+struct FitWish {
   std::vector<std::string> tables;
   std::vector<std::size_t> sizes = {1500, 8000, 16000};
   std::vector<int> threads = {1};
@@ -74,13 +74,13 @@ bool forget_peak() {
   return static_cast<bool>(file << "5" << std::flush);
 }
 
-struct Case {
+struct FitCase {
   std::string name;
   Table points;
   double beta;
 };
 
-Options options_of(const Wish& wish, int threads, std::optional<double> beta) {
+Options options_of(const FitWish& wish, int threads, std::optional<double> beta) {
   Options options;
   options.modes = wish.modes;
   options.tolerance = wish.tolerance;
@@ -108,7 +108,7 @@ struct Calls {
 
 class Comparison {
  public:
-  Comparison(const Wish& wish, const Case& problem, int threads, PythonPeer* python, const std::string& file)
+  Comparison(const FitWish& wish, const FitCase& problem, int threads, PythonPeer* python, const std::string& file)
       : wish_(wish), case_(problem), threads_(threads), python_(python), file_(file) {}
 
   Json row() {
@@ -208,8 +208,8 @@ class Comparison {
     return largest;
   }
 
-  const Wish& wish_;
-  const Case& case_;
+  const FitWish& wish_;
+  const FitCase& case_;
   int threads_;
   PythonPeer* python_;
   std::string file_;
@@ -219,9 +219,9 @@ class Comparison {
 };
 
 // The given file's rows at a bandwidth that was asked for, or that the flow chooses on a few of them.
-Case file_case(const Wish& wish, std::size_t rows) {
+FitCase file_case(const FitWish& wish, std::size_t rows) {
   const auto source = open_interruptible(wish.points);
-  Case made{wish.points, read_rows(*source, random_rows(source->rows(), rows), false), 0};
+  FitCase made{wish.points, read_rows(*source, random_rows(source->rows(), rows), false), 0};
   if (wish.beta) made.beta = *wish.beta;
   else {
     ViewSource view(made.points.view());
@@ -234,15 +234,15 @@ Case file_case(const Wish& wish, std::size_t rows) {
   return made;
 }
 
-constexpr const char* layout = "{:<12} {:>7} {:>6} {:>8} {:>4} {:>8} {:>7} {:>7} {:>8} {:>9} {:>9} {:>9} {:>9}  {}\n";
+constexpr const char* fit_layout = "{:<12} {:>7} {:>6} {:>8} {:>4} {:>8} {:>7} {:>7} {:>8} {:>9} {:>9} {:>9} {:>9}  {}\n";
 
-void print_header(const Json& machine) {
+void print_fit_header(const Json& machine) {
   print_result(machine.dump() + "\n");
-  print_result(fmt::format(layout, "table", "n", "D", "threads", "k", "seconds", "spread", "passes", "memory", "flow", "numpy",
-                           "sklearn", "x numpy", "remarks"));
+  print_result(fmt::format(fit_layout, "table", "n", "D", "threads", "k", "seconds", "spread", "passes", "memory", "flow",
+                           "numpy", "sklearn", "x numpy", "remarks"));
 }
 
-void print_row(const Json& row) {
+void print_fit_row(const Json& row) {
   const auto bytes = row["bytes"].is_null() ? std::string("-") : bytes_text(row["bytes"].get<double>());
   std::string remarks = row["converged"].get<bool>() ? "" : "not converged; ";
   for (const char* name : {"numpy", "sklearn"})
@@ -251,7 +251,7 @@ void print_row(const Json& row) {
   for (const auto& [stage, seconds] : row["stages"].items())
     if (seconds.get<double>() > 0.05 * row["seconds"].get<double>())
       remarks += fmt::format("{} {:.3f} s ", stage, seconds.get<double>());
-  print_result(fmt::format(layout, row["table"].get<std::string>(), row["n"].get<std::size_t>(),
+  print_result(fmt::format(fit_layout, row["table"].get<std::string>(), row["n"].get<std::size_t>(),
                            row["dimension"].get<std::size_t>(), row["threads"].get<int>(), row["modes"].get<std::size_t>(),
                            figure_text(row["seconds"], "{:.3f}"), fmt::format("{:.0f}%", 100 * row["spread"].get<double>()),
                            row["passes"].get<std::size_t>(), bytes, figure_text(row["flow_seconds"], "{:.3f}"),
@@ -259,7 +259,7 @@ void print_row(const Json& row) {
                            figure_text(row["over_numpy"], "{:.2f}"), remarks));
 }
 
-int run(const Wish& wish) {
+int run_fit(const FitWish& wish) {
   if (!(wish.tolerance > 0))
     throw Error(Failure::misuse, fmt::format("--tolerance {}: must be above zero", wish.tolerance), "1e-5 is the default");
   if (wish.beta && !(*wish.beta > 0 && std::isfinite(*wish.beta)))
@@ -277,15 +277,15 @@ int run(const Wish& wish) {
     for (const std::size_t n : wish.sizes)
       for (const std::string& name : names) {
         throw_if_interrupted();
-        const Case problem =
-            wish.points.empty() ? Case{name, made(fit_table(name), n), fit_table(name).beta} : file_case(wish, n);
+        const FitCase problem =
+            wish.points.empty() ? FitCase{name, made(fit_table(name), n), fit_table(name).beta} : file_case(wish, n);
         const std::string file = folder.file(fmt::format("{}.npy", document["rows"].size()));
         if (python != nullptr && python->missing("numpy").empty()) write_table(problem.points, file);
         Json row = Comparison(wish, problem, threads, python.get(), file).row();
         std::filesystem::remove(file);
         ok = ok && row["ok"].get<bool>();
-        if (!wish.json && document["rows"].empty()) print_header(document["machine"]);
-        if (!wish.json) print_row(row);
+        if (!wish.json && document["rows"].empty()) print_fit_header(document["machine"]);
+        if (!wish.json) print_fit_row(row);
         document["rows"].push_back(std::move(row));
       }
   }
@@ -293,7 +293,7 @@ int run(const Wish& wish) {
   return ok ? done : numbers;
 }
 
-constexpr const char* footer =
+constexpr const char* fit_footer =
     R"(Tables: circle (2 columns), torus12, torus24, binary64 (zeros and ones), torus80, torus256, torus784, torus5000: manifolds with noise, made
 by the program, each at a bandwidth of its own. --points takes a file instead, all of it or --n random rows.
 All times are medians of --repeats whole fits at a given bandwidth, from points in memory, after one that warms up; in turn in one run.
@@ -314,7 +314,7 @@ Examples:
 }  // namespace
 
 Action declare_fit(CLI::App& app, const std::vector<std::string>&) {
-  auto wish = std::make_shared<Wish>();
+  auto wish = std::make_shared<FitWish>();
   std::vector<std::string> names;
   for (const FitTable& table : fit_tables()) names.emplace_back(table.name);
   auto* tables = app.add_option("--table", wish->tables, "which of the made tables, a comma list (all)")
@@ -351,10 +351,10 @@ Action declare_fit(CLI::App& app, const std::vector<std::string>&) {
   app.add_flag("--flow", wish->flow, "also time fits that choose their bandwidth");
   app.add_flag("--processor-time", wish->processor_time, "time of the processor, over all threads, instead of the clock's");
   app.add_flag("--json", wish->json, "one JSON document");
-  app.footer(footer);
+  app.footer(fit_footer);
   return [wish, sizes] {
     if (!wish->points.empty() && sizes->count() == 0) wish->sizes = {0};
-    return run(*wish);
+    return run_fit(*wish);
   };
 }
 

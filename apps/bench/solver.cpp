@@ -33,7 +33,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-struct Wish {
+struct SolverWish {
   std::vector<std::string> cases = {"torus", "torus-warm", "roll"};
   std::string points, precision = "fp32";
   std::optional<double> beta;
@@ -43,7 +43,7 @@ struct Wish {
 };
 
 // Points at one bandwidth, and what is asked of them.
-struct Case {
+struct SolverCase {
   std::string name;
   Table made;                          // of the named cases
   std::unique_ptr<PointSource> given;  // a file's
@@ -53,14 +53,14 @@ struct Case {
   bool warm = false;
 };
 
-Case named_case(const std::string& name) {
+SolverCase named_case(const std::string& name) {
   if (name == "roll") return {name, swiss_roll(4096, true), nullptr, 7.3, 256, {1e-4}};
   if (name == "roll-large") return {name, swiss_roll(20000, true), nullptr, 7.3, 512, {1e-4}};
   if (name == "torus-warm") return {name, torus(4096, 12), nullptr, 0.5, 3, {1e-4}, true};
   return {name, torus(4096, 12), nullptr, 0.5, 3, {1e-4, 1e-6}};
 }
 
-Case file_case(const Wish& wish) {
+SolverCase file_case(const SolverWish& wish) {
   return {wish.points, {}, open_interruptible(wish.points), wish.beta.value(), wish.modes, {wish.tolerance}};
 }
 
@@ -75,7 +75,7 @@ struct Start {
 // One case at one tolerance: everything a RungSolver refers to, and the operator for the peers.
 class Bench {
  public:
-  Bench(const Wish& wish, PointSource& source, const PointSummary& summary, const Case& problem, double tolerance)
+  Bench(const SolverWish& wish, PointSource& source, const PointSummary& summary, const SolverCase& problem, double tolerance)
       : wish_(wish),
         case_(problem),
         tolerance_(tolerance),
@@ -222,8 +222,8 @@ class Bench {
     return largest;
   }
 
-  const Wish& wish_;
-  const Case& case_;
+  const SolverWish& wish_;
+  const SolverCase& case_;
   double tolerance_;
   const PointSummary& summary_;
   std::unique_ptr<Backend> backend_;
@@ -236,7 +236,7 @@ class Bench {
   double known_bias_ = 0;  // median of -log(lambda), from the last solve to a residual
 };
 
-std::vector<Start> starts(const Case& problem) {
+std::vector<Start> starts(const SolverCase& problem) {
   if (!problem.warm) return {{}};
   const double beta = problem.beta;
   return {{"beta/1.1", beta / 1.1},
@@ -247,20 +247,20 @@ std::vector<Start> starts(const Case& problem) {
           {"beta/1.1", beta / 1.1, false, true}};
 }
 
-constexpr const char* layout = "{:<11} {:<14} {:>7} {:>4} {:>6} {:>4} {:>6} {:<17} {:>6} {:>7} {:>8} {:>9} {:>9}  {}\n";
+constexpr const char* solver_layout = "{:<11} {:<14} {:>7} {:>4} {:>6} {:>4} {:>6} {:<17} {:>6} {:>7} {:>8} {:>9} {:>9}  {}\n";
 
-void print_header(const Json& machine) {
+void print_solver_header(const Json& machine) {
   print_result(machine.dump() + "\n");
-  print_result(fmt::format(layout, "case", "solver", "n", "D", "beta", "k", "tol", "start", "passes", "columns", "seconds",
+  print_result(fmt::format(solver_layout, "case", "solver", "n", "D", "beta", "k", "tol", "start", "passes", "columns", "seconds",
                            "residual", "lambda_k", "converged"));
 }
 
-void print_row(const Json& row) {
+void print_solver_row(const Json& row) {
   std::string state = row["note"];
   if (state.empty()) state = row["converged"].get<bool>() ? "yes" : "no";
   if (!row["value_error"].is_null()) state += figure_text(row["value_error"], ", values to {:.1e}");
-  print_result(fmt::format(layout, row["case"].get<std::string>(), row["solver"].get<std::string>(), row["n"].get<std::size_t>(),
-                           row["dimension"].get<std::size_t>(), figure_text(row["beta"], "{:.4g}"),
+  print_result(fmt::format(solver_layout, row["case"].get<std::string>(), row["solver"].get<std::string>(),
+                           row["n"].get<std::size_t>(), row["dimension"].get<std::size_t>(), figure_text(row["beta"], "{:.4g}"),
                            row["modes"].get<std::size_t>(), figure_text(row["tolerance"], "{:.0e}"),
                            row["start"].get<std::string>(), figure_text(row["passes"], "{:.0f}"),
                            figure_text(row["columns"], "{:.0f}"), figure_text(row["seconds"], "{:.3f}"),
@@ -277,7 +277,7 @@ PointSummary summarise_named(PointSource& source, const std::string& name) {
   }
 }
 
-int run(const Wish& wish) {
+int run_solver(const SolverWish& wish) {
   std::vector<std::string> names = wish.cases;
   if (!wish.points.empty()) names = {wish.points};
   if (wish.beta && !(*wish.beta > 0 && std::isfinite(*wish.beta)))
@@ -293,13 +293,13 @@ int run(const Wish& wish) {
   if (wish.peers) peers = solver_peers(Team(machine.threads).threads());
   const auto add = [&](Json row) {
     if (!wish.json) {
-      if (document["rows"].empty()) print_header(document["machine"]);
-      print_row(row);
+      if (document["rows"].empty()) print_solver_header(document["machine"]);
+      print_solver_row(row);
     }
     document["rows"].push_back(std::move(row));
   };
   for (const std::string& name : names) {
-    const Case problem = wish.points.empty() ? named_case(name) : file_case(wish);
+    const SolverCase problem = wish.points.empty() ? named_case(name) : file_case(wish);
     ViewSource view(problem.made.view());
     PointSource& source = problem.given ? *problem.given : view;
     const PointSummary summary = summarise_named(source, name);
@@ -316,7 +316,7 @@ int run(const Wish& wish) {
   return broken ? numbers : done;
 }
 
-constexpr const char* footer =
+constexpr const char* solver_footer =
     R"(All solvers see the same operator of the cpu back-end, M = diag(s) K diag(s) with alpha = 1/2, in the same run. The trivial
 pair is known to all: ours locks it out, the peers are given M - v0 v0^T. The peers' relative stopping rule is made ours, an absolute
 bound on the residual. They multiply one vector a pass.
@@ -340,7 +340,7 @@ Examples:
 }  // namespace
 
 Action declare_solver(CLI::App& app, const std::vector<std::string>&) {
-  auto wish = std::make_shared<Wish>();
+  auto wish = std::make_shared<SolverWish>();
   auto* cases = app.add_option("--case", wish->cases, "which problems, a comma list")
                     ->delimiter(',')
                     ->check(CLI::IsMember({"torus", "torus-warm", "roll", "roll-large"}))
@@ -375,8 +375,8 @@ Action declare_solver(CLI::App& app, const std::vector<std::string>&) {
   app.add_option("--precision", wish->precision, "fp32 or fp64")->type_name("P")->capture_default_str();
   app.add_option("--threads", wish->threads, "0: all cores")->check(whole_number)->type_name("N")->capture_default_str();
   app.add_flag("--json", wish->json, "one JSON document");
-  app.footer(footer);
-  return [wish] { return run(*wish); };
+  app.footer(solver_footer);
+  return [wish] { return run_solver(*wish); };
 }
 
 }  // namespace fd::cli

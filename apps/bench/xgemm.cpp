@@ -122,11 +122,11 @@ Json measure_row(const XgemmWish& wish, std::size_t n, std::size_t dimension, st
   return row;
 }
 
-constexpr const char* layout = "{:>7} {:>4} {:>4} {:>8} {:>9} {:>7} {:>8} {:>9}  {:>7} {:>7} {:>7}  {:>7} {:>7} {:>7}\n";
+constexpr const char* xgemm_layout = "{:>7} {:>4} {:>4} {:>8} {:>9} {:>7} {:>8} {:>9}  {:>7} {:>7} {:>7}  {:>7} {:>7} {:>7}\n";
 
 int run_xgemm(const XgemmWish& wish) {
   Json out = {{"machine", machine_json({})}, {"rows", Json::array()}};
-  const auto print_line = [](const auto&... cells) { print_result(fmt::format(layout, cells...)); };
+  const auto print_line = [](const auto&... cells) { print_result(fmt::format(xgemm_layout, cells...)); };
   if (!wish.json) {
     print_result(fmt::format(
         "{}\nTime over the limit, and how many times slower OpenBLAS is: by the median pass of {} or more, by the fastest pass, "

@@ -24,7 +24,7 @@
 namespace fd::reproduce {
 namespace {
 
-struct Arguments {
+struct AlanineArguments {
   std::string positions, dihedrals, angles = "rad";
   std::optional<double> beta;
   bool ladder = false;
@@ -124,13 +124,13 @@ std::string held_text(const Split& split) {
 
 std::size_t wanted_frames(const Setup& setup) { return !setup.sizes.empty() ? setup.sizes[0] : setup.quick ? 3000 : 0; }
 
-Frames read(const Setup& setup, const Arguments& arguments) {
+Frames read(const Setup& setup, const AlanineArguments& arguments) {
   return read_frames(arguments.positions, arguments.dihedrals, *angle_unit_from_name(arguments.angles), wanted_frames(setup));
 }
 
 // Before anything is run: what was given makes sense, and every frame that will be used can be. The frames are read again when their turn
 // comes: they would count in the memory that experiments before them measure.
-void check(const Setup& setup, const Arguments& arguments) {
+void check(const Setup& setup, const AlanineArguments& arguments) {
   if (setup.sizes.size() > 1)
     throw Error(Failure::misuse, fmt::format("--n with {} numbers: alanine takes one", setup.sizes.size()),
                 "give one number of frames; a run for each");
@@ -143,7 +143,7 @@ void check(const Setup& setup, const Arguments& arguments) {
   read(setup, arguments);
 }
 
-Result run(const Setup& setup, const Arguments& arguments) {
+Result run(const Setup& setup, const AlanineArguments& arguments) {
   Result result;
   result.name = "alanine";
   result.title = "Alanine dipeptide: dihedrals from diffusion modes";
@@ -229,7 +229,7 @@ Result run(const Setup& setup, const Arguments& arguments) {
   return result;
 }
 
-std::string lacks(const Arguments& arguments) {
+std::string lacks(const AlanineArguments& arguments) {
   if (!arguments.positions.empty() && !arguments.dihedrals.empty()) return {};
   return "alanine needs --positions P.npz and --dihedrals A.npz: heavy-atom positions and backbone dihedrals in the mdshare "
          "format "
@@ -239,7 +239,7 @@ std::string lacks(const Arguments& arguments) {
 }  // namespace
 
 Running declare_alanine(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<AlanineArguments>();
   app.add_option("--positions", arguments->positions,
                  "heavy-atom positions: an archive with an array a trajectory, or a plain array")
       ->type_name("FILE")

@@ -288,13 +288,13 @@ void compare_speed(const Product& product, const std::vector<Row>& rows, const P
                                           : "larger sizes leave the caches, or other programs on the machine disturbed them"));
 }
 
-void check(const Setup& setup) {
+void check_keops(const Setup& setup) {
   for (const std::size_t n : setup.sizes)
     if (n < 2) throw Error(Failure::misuse, fmt::format("--n {}: a product needs two points or more", n), "give 2 or more");
   if (!setup.python.empty()) Keops given(setup);  // that it runs
 }
 
-Result run(const Setup& setup) {
+Result run_keops(const Setup& setup) {
   Result result;
   result.name = "keops";
   result.title = "The kernel product: ours, KeOps, and the paper's";
@@ -346,8 +346,8 @@ Result run(const Setup& setup) {
 }  // namespace
 
 Running declare_keops(CLI::App&) {
-  Running running{run};
-  running.check = check;
+  Running running{run_keops};
+  running.check = check_keops;
   return running;
 }
 

@@ -1,7 +1,6 @@
 // reproduce knn: what a graph of nearest neighbours keeps of the kernel on the paper's Swiss roll (appendix A): row mass, the negative
 // spectrum that the mask makes, and how far the leading modes of the graph's operator are those of the dense one.
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -22,7 +21,6 @@ namespace {
 
 using Eigen::MatrixXd;
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t more_rows = 5;  // than the paper averages over: the spread that is left is the paper's
 constexpr double dense_bound =
     1e-9;  // rounding of a Cholesky factor of 3,000 rows with diagonal 1: 3000 x 1.1e-16 a pivot, times a few
@@ -139,7 +137,7 @@ void report_masses(const Masses& masses, const PaperTable& table, Result& result
 // ---- the spectrum of the masked kernel
 
 struct MaskedSpectrum {
-  double kernel_least = nan, negative = nan, mask_least = nan;
+  double kernel_least = std::nan(""), negative = std::nan(""), mask_least = std::nan("");
 };
 
 struct Spectra {
@@ -336,7 +334,7 @@ void report_modes(const Setup& setup, const Plan& plan, Result& result) {
   result.figures.push_back(std::move(figure));
 }
 
-Result run(const Setup& setup) {
+Result run_knn(const Setup& setup) {
   Result result;
   result.name = "knn";
   result.title = "What a nearest-neighbour graph keeps";
@@ -367,6 +365,6 @@ Result run(const Setup& setup) {
 
 }  // namespace
 
-Running declare_knn(CLI::App&) { return {run}; }
+Running declare_knn(CLI::App&) { return {run_knn}; }
 
 }  // namespace fd::reproduce

@@ -337,12 +337,12 @@ std::vector<Figure> figures_of(const std::vector<Size>& sizes, const Curve& fitt
   return {std::move(product), std::move(support), std::move(beta)};
 }
 
-void check(const Setup& setup) {
+void check_swissroll(const Setup& setup) {
   for (const std::size_t n : setup.sizes)
     if (n < 1000) throw Error(Failure::misuse, fmt::format("--n {}: too few points for a Swiss roll", n), "give 1000 or more");
 }
 
-Result run(const Setup& setup) {
+Result run_swissroll(const Setup& setup) {
   Result result;
   result.name = "swissroll";
   result.title = "The Swiss roll: how far the kernel reaches";
@@ -374,8 +374,8 @@ Result run(const Setup& setup) {
 }  // namespace
 
 Running declare_swissroll(CLI::App&) {
-  Running running{run};
-  running.check = check;
+  Running running{run_swissroll};
+  running.check = check_swissroll;
   return running;
 }
 

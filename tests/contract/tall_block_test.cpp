@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -19,12 +20,14 @@ class TallBlock : public testing::TestWithParam<Case> {
   Precision precision = GetParam().precision;
   double unit = precision == Precision::fp64 ? 1.2e-16 : 6e-8;
 
+  // Numbers are drawn once for all tests: they take longer than what is tested.
   std::vector<double> values(std::size_t count, std::uint64_t stream) {
-    std::vector<double> v(count);
-    for (std::size_t i = 0; i < count; ++i) {
-      v[i] = Random(9, stream).normal(i);
-      if (precision != Precision::fp64) v[i] = static_cast<float>(v[i]);
-    }
+    static std::map<std::uint64_t, std::vector<double>> drawn;
+    std::vector<double>& known = drawn[stream];
+    while (known.size() < count) known.push_back(Random(9, stream).normal(known.size()));
+    std::vector<double> v(known.begin(), known.begin() + static_cast<std::ptrdiff_t>(count));
+    if (precision != Precision::fp64)
+      for (double& value : v) value = static_cast<float>(value);
     return v;
   }
   std::unique_ptr<Panel> filled(Backend& backend, std::size_t rows, std::size_t columns, std::uint64_t stream) {

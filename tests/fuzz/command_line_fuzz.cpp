@@ -13,17 +13,6 @@
 #include "cli/main.cpp"
 #undef main
 
-namespace fd::cli {
-
-Action nothing() {
-  return [] { return static_cast<int>(done); };
-}
-Action declare_demo(CLI::App&, const std::vector<std::string>&) { return nothing(); }
-Action declare_selftest(CLI::App&, const std::vector<std::string>&) { return nothing(); }
-Action declare_reproduce(CLI::App&, const std::vector<std::string>&) { return nothing(); }
-
-}  // namespace fd::cli
-
 namespace {
 
 bool only_reads(const std::vector<std::string>& words) {

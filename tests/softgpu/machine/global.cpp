@@ -20,7 +20,7 @@ bool Block::before(const Access& earlier) const {
 
 u8* Block::global(Warp& w, u64 address, u32 size, int lane, Kind kind) {
   const char* what = kind == Kind::read || kind == Kind::strong_read ? "read" : kind == Kind::update ? "atomic" : "write";
-  if (address % size)
+  if (address & (size - 1))
     fault(w, lane, Error::illegal_address,
           "misaligned " + std::string(what) + " of global memory, " + std::to_string(size) + " bytes");
   Allocation* a = recent_[0];
@@ -123,19 +123,25 @@ void Block::count_banks(const u64* addresses, u32 mask, u32 size) {
   Counters::Line& c = launch.counters.lines[now - module.code.data()];
   const int lanes = size <= 4 ? 32 : size == 8 ? 16 : 8;  // served at once
   for (int first = 0; first < Lanes; first += lanes) {
-    u32 words[32], used = 0;
-    std::vector<u32> more[32];
-    u32 worst = 0;
-    for (int l = first; l < first + lanes; ++l) {
-      if (!(mask >> l & 1)) continue;
-      for (u32 b = 0; b < std::max(size, 4u); b += 4) {
-        const u32 word = static_cast<u32>((addresses[l] + b) / 4), bank = word % 32;
+    constexpr u8 last = 255;
+    u32 words[64], used = 0, worst = 0;
+    u64 previous = ~u64(0);
+    u8 n = 0, next[64], head[32], length[32];  // each bank's different words are a list
+    for (u32 m = lanes == Lanes ? mask : mask >> first & ((1u << lanes) - 1); m; m &= m - 1) {
+      const u64 address = addresses[first + std::countr_zero(m)];
+      if (address == previous) continue;
+      previous = address;
+      for (u32 b = 0; b < size; b += 4) {
+        const u32 word = static_cast<u32>((address + b) / 4), bank = word % 32;
         if (!(used >> bank & 1)) {
-          used |= 1u << bank, words[bank] = word, worst = std::max(worst, 1u);
-        } else if (words[bank] != word && std::find(more[bank].begin(), more[bank].end(), word) == more[bank].end()) {
-          more[bank].push_back(word);
-          worst = std::max(worst, static_cast<u32>(more[bank].size()) + 1);
+          used |= 1u << bank, length[bank] = 0, head[bank] = last;
+        } else {
+          u8 k = head[bank];
+          while (k != last && words[k] != word) k = next[k];
+          if (k != last) continue;
         }
+        words[n] = word, next[n] = head[bank], head[bank] = n++;
+        worst = std::max<u32>(worst, ++length[bank]);
       }
     }
     c.wavefronts += worst;

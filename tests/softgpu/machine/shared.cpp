@@ -1,5 +1,6 @@
 #include "machine/shared.hpp"
 
+#include <bit>
 #include <cstring>
 
 #include "machine/block.hpp"
@@ -46,9 +47,12 @@ void SharedMemory::lanes(Warp& w, SharedWord& s, u32 word, u8 bytes, int lane, K
   (kind == Kind::read ? s.read_epoch : s.write_epoch) = w.moment;
 }
 
-void SharedMemory::access(Warp& w, u32 address, u32 size, int lane, Kind kind, const void* value) {
+// Nearly every access is of whole words whose next state is known, and that no lane of the warp touched since it was last synchronised in a way that could
+// race with this one: `lanes` then would find nothing, and is not called.
+inline __attribute__((always_inline)) void SharedMemory::check(Warp& w, u32 address, u32 size, int lane, Kind kind,
+                                                               const void* value) {
   Block& b = *w.block;
-  if (address % size)
+  if (address & (size - 1))
     b.fault(w, lane, Error::illegal_address,
             "misaligned access to shared memory, address " + std::to_string(address) + ", " + std::to_string(size) + " bytes");
   if (u64(address) + size > bytes_.size())
@@ -62,6 +66,17 @@ void SharedMemory::access(Warp& w, u32 address, u32 size, int lane, Kind kind, c
     const u32* known = bytes == 15 ? w.steps.find(s.state, kind) : nullptr;
     if (known) {
       s.state = *known;
+      if (kind == Kind::read && s.write_epoch != w.moment) {
+        const bool first = s.read_epoch != w.moment;
+        for (u8& who : s.read_lane) who = first || who == lane || who == nobody ? static_cast<u8>(lane) : several;
+        s.read_epoch = w.moment;
+        continue;
+      }
+      if (kind == Kind::write && s.write_epoch != w.moment && s.read_epoch != w.moment) {
+        s.write_lane[0] = s.write_lane[1] = static_cast<u8>(lane);
+        s.write_epoch = w.moment;
+        continue;
+      }
     } else {
       if (s.state == on_its_way)
         b.fault(w, lane, Error::launch_failed,
@@ -78,6 +93,22 @@ void SharedMemory::access(Warp& w, u32 address, u32 size, int lane, Kind kind, c
       s.state = o.state;
     }
     if (plain) lanes(w, s, k, bytes, lane, kind, value, address);
+  }
+}
+
+void SharedMemory::access(Warp& w, u32 address, u32 size, int lane, Kind kind, const void* value) {
+  check(w, address, size, lane, kind, value);
+}
+
+void SharedMemory::read(Warp& w, const u64* addresses, u32 size, u32 mask) {
+  u64 before = ~u64(0), last = ~u64(0);
+  for (u32 m = mask; m; m &= m - 1) {
+    const int l = std::countr_zero(m);
+    if (addresses[l] == last && last == before) continue;  // what a third lane would leave behind two have left
+    before = last, last = addresses[l];
+    if (addresses[l] > ~0u)
+      w.block->fault(w, l, Error::illegal_address, "access outside of shared memory, address " + std::to_string(addresses[l]));
+    check(w, static_cast<u32>(addresses[l]), size, l, Kind::read, nullptr);
   }
 }
 

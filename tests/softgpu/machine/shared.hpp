@@ -22,13 +22,15 @@ class SharedMemory {
   u32 size() const { return static_cast<u32>(bytes_.size()); }
   u8* data() { return bytes_.data(); }
 
-  // Checks one lane's access, and remembers it. Throws through Block::fault.
+  // Checks one lane's access, and remembers it; `size` is a power of two. Throws through Block::fault.
   void access(Warp& w, u32 address, u32 size, int lane, Kind kind, const void* value = nullptr);
+  void read(Warp& w, const u64* addresses, u32 size, u32 mask);  // the same for plain reads of these lanes, one after the other
   void start_copy(Warp& w, u32 to, u32 size, int lane);
   void end_copy(Warp& w, u32 to, u32 size, int lane);
 
  private:
   static constexpr u8 several = 255, nobody = 254;
+  void check(Warp& w, u32 address, u32 size, int lane, Kind kind, const void* value);
   void lanes(Warp& w, SharedWord& s, u32 word, u8 bytes, int lane, Kind kind, const void* value, u32 address);
   std::vector<u8> bytes_;
   std::vector<SharedWord> words_;

@@ -5,7 +5,13 @@
 namespace softgpu {
 
 void addresses_of(const Warp& w, const Operand& base, i32 offset, u32 mask, u64 (&a)[Lanes]) {
-  if (base.width == 8) {
+  if (mask == ~0u && base.width == 8) {
+    const u64* p = w.from<u64>(base);
+    for (int l = 0; l < Lanes; ++l) a[l] = p[l] + static_cast<u64>(static_cast<i64>(offset));
+  } else if (mask == ~0u) {
+    const u32* p = w.from<u32>(base);
+    for (int l = 0; l < Lanes; ++l) a[l] = p[l] + static_cast<u32>(offset);
+  } else if (base.width == 8) {
     const u64* p = w.from<u64>(base);
     for (u32 k = mask; k; k &= k - 1)
       a[std::countr_zero(k)] = p[std::countr_zero(k)] + static_cast<u64>(static_cast<i64>(offset));

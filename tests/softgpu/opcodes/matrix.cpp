@@ -39,13 +39,15 @@ float exact_sum(const float* a, const float* b, int stride, int n, float c, int 
   }
   if (!(std::fabs(special) <= std::numeric_limits<double>::max()))
     return special != special ? std::bit_cast<float>(0x7fffffffu) : static_cast<float>(special);
-  i64 sum = static_cast<i64>(std::trunc(std::ldexp(static_cast<double>(c), bits - top)));
-  for (int k = 0; k < n; ++k)
-    sum += static_cast<i64>(std::trunc(std::ldexp(static_cast<double>(a[k]) * b[k * stride], bits - top)));
+  const double scale =
+      std::bit_cast<double>(static_cast<u64>(1023 + bits - top) << 52);  // products with it are exact: top is within 2 * 127
+  i64 sum = static_cast<i64>(static_cast<double>(c) * scale);
+  for (int k = 0; k < n; ++k) sum += static_cast<i64>(static_cast<double>(a[k]) * b[k * stride] * scale);
   u64 magnitude = static_cast<u64>(sum < 0 ? -sum : sum);
   int exponent = top - bits;
-  while (magnitude >> 24) magnitude >>= 1, ++exponent;
-  while (exponent < -149 && magnitude) magnitude >>= 1, ++exponent;
+  const int drop = std::min(std::max({0, static_cast<int>(std::bit_width(magnitude)) - 24, -149 - exponent}), 63);
+  magnitude >>= drop, exponent += drop;
+  if (magnitude == 0) return sum < 0 ? -0.f : 0.f;
   const float r = std::ldexp(static_cast<float>(magnitude), exponent);
   return sum < 0 ? -r : r;
 }

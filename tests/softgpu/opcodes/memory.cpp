@@ -13,15 +13,44 @@ namespace {
 
 enum Order : u8 { strong = 1, acquires = 4, releases = 8, is_signed = 16 };  // of Instruction::mode; 2 is a .param of a function
 
-void put(u8* to, int width, const u8* from, int size, bool extend) {
-  u64 v = 0;
-  std::memcpy(&v, from, size);
-  if (extend && size < 8 && v >> (size * 8 - 1)) v |= ~u64(0) << size * 8;
-  std::memcpy(to, &v, width);
+// What lanes find at `from`, `at` bytes further on, becomes their part of a register; copies of a fixed size are single instructions.
+template <class T>
+void put(Warp& w, const Operand& to, const u8* const (&from)[Lanes], std::size_t at, u32 m) {
+  T* d = w.to<T>(to);
+  if (m == ~0u)
+    for (int l = 0; l < Lanes; ++l) std::memcpy(&d[l], from[l] + at, sizeof(T));
+  else
+    for (; m; m &= m - 1) std::memcpy(&d[std::countr_zero(m)], from[std::countr_zero(m)] + at, sizeof(T));
+}
+void put(Warp& w, const Instruction& i, const u8* const (&from)[Lanes], u32 m) {
+  for (int c = 0; c < i.count; ++c) {
+    const Operand& to = i.d[c];
+    const std::size_t at = static_cast<std::size_t>(c) * i.size;
+    if (i.size == 4 && to.width == 4) put<u32>(w, to, from, at, m);
+    else if (i.size == 8 && to.width == 8) put<u64>(w, to, from, at, m);
+    else
+      for (u32 k = m; k; k &= k - 1) {
+        const int l = std::countr_zero(k);
+        u64 v = 0;
+        std::memcpy(&v, from[l] + at, i.size);
+        if (i.mode & is_signed && i.size < 8 && v >> (i.size * 8 - 1)) v |= ~u64(0) << i.size * 8;
+        std::memcpy(w.to<u8>(to) + l * to.width, &v, to.width);
+      }
+  }
+}
+// What lanes write, side by side.
+void take(const Warp& w, const Instruction& i, u8* to, int lane) {
+  for (int c = 0; c < i.count; ++c) {
+    const Operand& from = i.s[1 + c];
+    const u8* p = w.from<u8>(from) + lane * from.width;
+    if (i.size == 4) std::memcpy(to + c * 4, p, 4);
+    else if (i.size == 8) std::memcpy(to + c * 8, p, 8);
+    else std::memcpy(to + c * i.size, p, i.size);
+  }
 }
 
 void load(Warp& w, const Instruction& i, u32 m) {
-  u64 a[Lanes] = {};
+  u64 a[Lanes];
   addresses_of(w, i.s[0], i.offset[0], m, a);
   Block& b = *w.block;
   const u32 bytes = static_cast<u32>(i.size) * i.count;
@@ -29,13 +58,18 @@ void load(Warp& w, const Instruction& i, u32 m) {
   const Space space = resolve(w, i, m, a);
   if (space == Space::shared) b.count_banks(a, m, bytes);
   else if (space != Space::local) b.count_sectors(a, m, bytes);
-  for (u32 k = m; k; k &= k - 1) {
-    const int l = std::countr_zero(k);
-    const u8* p = at(w, space, a[l], bytes, l, kind);
-    if (i.mode & strong && space == Space::global) b.order(w, a[l], kind, i.mode & acquires, false);
-    for (int c = 0; c < i.count; ++c)
-      put(w.to<u8>(i.d[c]) + l * i.d[c].width, i.d[c].width, p + c * i.size, i.size, i.mode & is_signed);
+  const u8* from[Lanes];
+  if (space == Space::shared && kind == Kind::read) {
+    b.shared.read(w, a, bytes, m);
+    for (u32 k = m; k; k &= k - 1) from[std::countr_zero(k)] = b.shared.data() + a[std::countr_zero(k)];
+  } else {
+    for (u32 k = m; k; k &= k - 1) {
+      const int l = std::countr_zero(k);
+      from[l] = at(w, space, a[l], bytes, l, kind);
+      if (i.mode & strong && space == Space::global) b.order(w, a[l], kind, i.mode & acquires, false);
+    }
   }
+  put(w, i, from, m);
 }
 void store(Warp& w, const Instruction& i, u32 m) {
   u64 a[Lanes] = {};
@@ -49,7 +83,7 @@ void store(Warp& w, const Instruction& i, u32 m) {
   for (u32 k = m; k; k &= k - 1) {
     const int l = std::countr_zero(k);
     u8 value[64];
-    for (int c = 0; c < i.count; ++c) std::memcpy(value + c * i.size, w.from<u8>(i.s[1 + c]) + l * i.s[1 + c].width, i.size);
+    take(w, i, value, l);
     u8* p = at(w, space, a[l], bytes, l, kind, value);
     std::memcpy(p, value, bytes);
     if (i.mode & strong && space == Space::global) b.order(w, a[l], kind, false, i.mode & releases);
@@ -58,28 +92,27 @@ void store(Warp& w, const Instruction& i, u32 m) {
 
 void load_parameter(Warp& w, const Instruction& i, u32 m) {
   const u32 bytes = static_cast<u32>(i.size) * i.count;
+  const u8* from[Lanes];
   for (u32 k = m; k; k &= k - 1) {
     const int l = std::countr_zero(k);
-    const u8* p;
     if (i.mode & 2) {  // of a function
-      p = &w.slots[std::size_t(i.target) * Lanes + static_cast<std::size_t>(l) * w.from<u64>(i.s[0])[0] +
-                   static_cast<u32>(i.offset[0])];
+      from[l] = &w.slots[std::size_t(i.target) * Lanes + static_cast<std::size_t>(l) * w.from<u64>(i.s[0])[0] +
+                         static_cast<u32>(i.offset[0])];
     } else {
       const u64 at = w.from<u64>(i.s[0])[l] + static_cast<u64>(static_cast<i64>(i.offset[0]));
       if (at + bytes > w.block->launch.parameters.size())
         w.block->fault(w, l, Error::illegal_address, "read outside of the kernel's parameters");
-      p = &w.block->launch.parameters[at];
+      from[l] = &w.block->launch.parameters[at];
     }
-    for (int c = 0; c < i.count; ++c)
-      put(w.to<u8>(i.d[c]) + l * i.d[c].width, i.d[c].width, p + c * i.size, i.size, i.mode & is_signed);
   }
+  put(w, i, from, m);
 }
 void store_parameter(Warp& w, const Instruction& i, u32 m) {
   for (u32 k = m; k; k &= k - 1) {
     const int l = std::countr_zero(k);
     u8* p = &w.slots[std::size_t(i.target) * Lanes + static_cast<std::size_t>(l) * w.from<u64>(i.s[0])[0] +
                      static_cast<u32>(i.offset[0])];
-    for (int c = 0; c < i.count; ++c) std::memcpy(p + c * i.size, w.from<u8>(i.s[1 + c]) + l * i.s[1 + c].width, i.size);
+    take(w, i, p, l);
   }
 }
 
