@@ -99,8 +99,8 @@ _REMEMBERED = {
 _NONE = {"components": "auto", "max_passes": 0, "basis": 0}  # as the command line writes "chosen"
 
 
-def remembered(provenance):
-    """Parameters of the fit that a model file tells of, whether it was made here or by the command line."""
+def remembered(provenance, precision):
+    """Parameters of the fit that a model file tells of, whether it was made here or by the command line; of a cascade, ``precision`` is the last."""
     try:
         told = json.loads(provenance)
         ours, theirs = told.get("parameters"), told.get("options")
@@ -116,6 +116,13 @@ def remembered(provenance):
             continue
         if isinstance(value, (int, float, type(None))) or parameter in ("select", "trim") and isinstance(value, str):
             found[parameter] = value
+    for told in (ours, theirs):
+        cascade = told.get("precision") if isinstance(told, dict) else None
+        if isinstance(cascade, list) and all(isinstance(name, str) for name in cascade):
+            cascade = ",".join(cascade)
+        if isinstance(cascade, str) and precisions(cascade)[-1] == precision:
+            found["precision"] = cascade
+            break
     return found
 
 

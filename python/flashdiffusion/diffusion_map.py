@@ -269,7 +269,8 @@ class DiffusionMap(Estimator):
         )
 
     def _plain_parameters(self):
-        return {k: v if isinstance(v, (int, float, str, bool, type(None))) else repr(v) for k, v in self.get_params().items()}
+        plain = {k: v if isinstance(v, (int, float, str, bool, type(None))) else repr(v) for k, v in self.get_params().items()}
+        return plain | {"precision": ",".join(_options.precisions(self.precision))}
 
     def _watched(self):
         return _Watched(self.callback, self.verbose)
@@ -348,7 +349,7 @@ class DiffusionMap(Estimator):
         made = cls(
             n_components=len(model.eigenvalues), alpha=model.alpha, beta=model.beta, precision=model.precision, diffusion_time=diffusion_time
         )
-        made.set_params(**_options.remembered(model.provenance))
+        made.set_params(**_options.remembered(model.provenance, model.precision))
         _ = made._time  # refused here where it is none
         made._adopt(model)
         return made

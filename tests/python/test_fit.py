@@ -81,6 +81,22 @@ def test_a_loaded_map_knows_how_it_was_fitted(points, tmp_path):
         assert (loaded.beta, loaded.tolerance, loaded.random_state, loaded.max_passes, loaded.components) == (None, 1e-3, 7, None, None)
 
 
+@pytest.mark.parametrize("cascade", ["bf16,fp32", ("tf32", "fp32")])
+def test_a_loaded_map_knows_its_cascade(points, tmp_path, cascade):
+    names = "bf16,fp32" if isinstance(cascade, str) else "tf32,fp32"
+    model = DiffusionMap(3, precision=cascade).fit(points)
+    model.save(tmp_path / "model.h5")
+    files = ["model.h5"]
+    if PROGRAM is not None:
+        np.save(tmp_path / "points.npy", points)
+        subprocess.run([PROGRAM, "fit", "points.npy", "-k", "3", "-o", "program.h5", "--quiet", "--precision", names], cwd=tmp_path, check=True, timeout=120)
+        files.append("program.h5")
+    for file in files:
+        loaded = DiffusionMap.load(tmp_path / file)
+        assert loaded.precision == names
+        assert np.array_equal(loaded.fit(points).psi_, model.psi_)
+
+
 def test_an_interrupted_fit_goes_on_from_its_checkpoint(tmp_path):
     x, file = torus(9000), tmp_path / "fit.checkpoint"
 
