@@ -11,7 +11,7 @@ from . import _native
 DEFAULT_SEED = 42  # the library's own: a fit without random_state is repeatable too
 
 
-def _whole(name, value, least, most=2**31 - 1):
+def whole(name, value, least, most=2**31 - 1):
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral) or value < least:
         raise ValueError(f"{name} = {value!r} is not a whole number of at least {least}")
     if value > most:
@@ -25,10 +25,19 @@ def _flag(name, value):
     return bool(value)
 
 
-def _real(name, value):
+def real(name, value):
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
         raise ValueError(f"{name} = {value!r} is not a number")
     return float(value)
+
+
+def positive(name, value):
+    number = real(name, value)
+    if not (number > 0 and math.isfinite(number)):
+        raise ValueError(f"{name} = {value!r} is not a finite number above zero")
+    return number
 
 
 def threads(n_jobs):
@@ -39,7 +48,7 @@ def threads(n_jobs):
         import os
 
         return max(1, len(os.sched_getaffinity(0)) + 1 + int(n_jobs))
-    return _whole("n_jobs", n_jobs, 1)
+    return whole("n_jobs", n_jobs, 1)
 
 
 def seed(random_state):
@@ -47,7 +56,7 @@ def seed(random_state):
     if random_state is None:
         return DEFAULT_SEED
     if isinstance(random_state, numbers.Integral):
-        return _whole("random_state", random_state, 0, 2**64 - 1)
+        return whole("random_state", random_state, 0, 2**64 - 1)
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31))
     if isinstance(random_state, np.random.Generator):
@@ -66,7 +75,7 @@ def precisions(precision):
 
 
 def time(diffusion_time):
-    value = _real("diffusion_time", diffusion_time)
+    value = real("diffusion_time", diffusion_time)
     if not (value >= 0 and math.isfinite(value)):
         raise ValueError(f"diffusion_time = {diffusion_time!r} is not a finite number of at least 0")
     return value
@@ -90,8 +99,8 @@ _REMEMBERED = {
 _NONE = {"components": "auto", "max_passes": 0, "basis": 0}  # as the command line writes "chosen"
 
 
-def remembered(provenance):
-    """Parameters of the fit that a model file tells of, whether it was made here or by the command line."""
+def remembered(provenance, precision):
+    """Parameters of the fit that a model file tells of, whether it was made here or by the command line; of a cascade, ``precision`` is the last."""
     try:
         told = json.loads(provenance)
         ours, theirs = told.get("parameters"), told.get("options")
@@ -107,6 +116,13 @@ def remembered(provenance):
             continue
         if isinstance(value, (int, float, type(None))) or parameter in ("select", "trim") and isinstance(value, str):
             found[parameter] = value
+    for told in (ours, theirs):
+        cascade = told.get("precision") if isinstance(told, dict) else None
+        if isinstance(cascade, list) and all(isinstance(name, str) for name in cascade):
+            cascade = ",".join(cascade)
+        if isinstance(cascade, str) and precisions(cascade)[-1] == precision:
+            found["precision"] = cascade
+            break
     return found
 
 
@@ -141,21 +157,21 @@ def fit_options(
     memory_bytes,
 ):
     options = machine_options(precision, backend, n_jobs)
-    options.modes = _whole("n_components", n_components, 1)
-    options.alpha = _real("alpha", alpha)
-    options.beta = None if beta is None else _real("beta", beta)
+    options.modes = whole("n_components", n_components, 1)
+    options.alpha = real("alpha", alpha)
+    options.beta = None if beta is None else real("beta", beta)
     options.select = str(select)
     options.ladder = _flag("ladder", ladder)
-    options.tolerance = _real("tolerance", tolerance)
+    options.tolerance = real("tolerance", tolerance)
     options.seed = seed(random_state)
-    options.components = None if components is None else _whole("components", components, 1)
+    options.components = None if components is None else whole("components", components, 1)
     options.drop_localised = _flag("drop_localised", drop_localised)
-    options.max_passes = 0 if max_passes is None else _whole("max_passes", max_passes, 1)
-    options.beta0 = None if beta0 is None else _real("beta0", beta0)
-    options.beta_max = None if beta_max is None else _real("beta_max", beta_max)
-    options.basis = 0 if basis is None else _whole("basis", basis, 1)
-    options.memory_bytes = None if memory_bytes is None else _whole("memory_bytes", memory_bytes, 0, 2**63 - 1)
+    options.max_passes = 0 if max_passes is None else whole("max_passes", max_passes, 1)
+    options.beta0 = None if beta0 is None else real("beta0", beta0)
+    options.beta_max = None if beta_max is None else real("beta_max", beta_max)
+    options.basis = 0 if basis is None else whole("basis", basis, 1)
+    options.memory_bytes = None if memory_bytes is None else whole("memory_bytes", memory_bytes, 0, 2**63 - 1)
     if isinstance(trim, str) and trim != "auto":
         raise ValueError(f"trim = {trim!r} is neither 'auto' nor a fraction below 0.5")
-    options.trim = None if trim in ("auto", None) else _real("trim", trim)
+    options.trim = None if trim in ("auto", None) else real("trim", trim)
     return options

@@ -3,6 +3,7 @@
 Refusals are worded as scikit-learn words them. Values that are not finite are found later, by the library, which names row and column.
 """
 
+import errno
 import os
 
 import numpy as np
@@ -14,6 +15,19 @@ def as_path(name, path):
         return os.fsdecode(path)
     except TypeError:
         raise TypeError(f"{name} = {path!r} is not a path") from None
+
+
+def as_checkpoint(path):
+    """A path as text that a file can have: a fit that cannot keep anything there would find out only when it has something to keep."""
+    text = as_path("checkpoint", path)
+    folder = os.path.dirname(os.path.abspath(text))
+    if not text:
+        raise ValueError("checkpoint = '' names no file")
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder for the checkpoint", folder)
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(errno.EACCES, "the checkpoint cannot be written in this folder", folder)
+    return text
 
 
 def is_sparse(table):
@@ -55,7 +69,10 @@ def as_points(table, name="X"):
     if array.dtype not in (np.float32, np.float64) or not array.dtype.isnative:
         if array.dtype.kind not in "fiubO":
             raise ValueError(f"{name}: values of type {array.dtype} are not numbers; convert them first")
-        array = array.astype(np.float32 if array.dtype == np.float16 else np.float64)
+        try:
+            array = array.astype(np.float32 if array.dtype == np.float16 else np.float64)
+        except OverflowError as error:  # whole numbers of Python
+            raise ValueError(f"{name}: {error}; rescale the column") from None
     if array.ndim != 2:
         hint = (
             "Reshape your data either using array.reshape(-1, 1) if your data has a single feature or array.reshape(1, -1) if it "
@@ -91,9 +108,31 @@ def _values(frame, name):
             "seconds) or leave them out"
         )
     array = frame.to_numpy()
-    if array.dtype != object or not hasattr(frame, "iloc"):
+    if array.dtype.kind not in "OUST":
         return array
-    return frame.to_numpy(dtype=np.float64, na_value=np.nan)
+    try:
+        return frame.to_numpy(dtype=np.float64, na_value=np.nan) if hasattr(frame, "iloc") else array.astype(np.float64)
+    except (TypeError, ValueError):
+        words = [(str(column), value) for i, column in enumerate(frame.columns) if (value := _no_number(array[:, i])) is not None]
+        if not words:
+            raise
+        many = len(words) > 1
+        raise ValueError(
+            f"{name}: {'columns' if many else 'column'} {', '.join(repr(column) for column, _ in words[:5])}{', ...' if len(words) > 5 else ''} "
+            f"{'hold' if many else 'holds'} words, such as {words[0][1]!r}: could not convert string to float; leave "
+            f"{'them' if many else 'it'} out, or make names of rows the index"
+        ) from None
+
+
+def _no_number(column):
+    """The first word of a column that is no number, or None."""
+    for value in column.tolist():
+        if isinstance(value, (str, bytes)):
+            try:
+                float(value)
+            except ValueError:
+                return value
+    return None
 
 
 def _is_time(kind):
@@ -102,6 +141,14 @@ def _is_time(kind):
     if callable(temporal):
         return temporal()
     return getattr(kind, "kind", None) in ("M", "m") or str(kind).startswith(("period", "date", "time"))
+
+
+def adopt_names(estimator, names):
+    """Of the columns of the table that was fitted, or none."""
+    if names is not None:
+        estimator.feature_names_in_ = names
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
 
 
 def refuse_other_columns(estimator, table, array):

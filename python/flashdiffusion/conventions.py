@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._options import positive
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -38,12 +40,17 @@ def bandwidth(
     (name, value), = given.items()
     if convention is not None and name != "epsilon":
         raise ValueError("convention says what epsilon means, and there is no epsilon")
-    if name == "epsilon" and convention not in EPSILON:
+    if name == "epsilon" and (convention is None or convention not in EPSILON):
         raise ValueError("epsilon means different things in different packages: give convention='pydiffmap', 'datafold' or 'mdanalysis'")
-    if not (value > 0 and math.isfinite(value)):
-        raise ValueError(f"{name} = {value!r}: a bandwidth is a finite number above zero")
-    factor = {"beta": lambda: value, "gamma": lambda: value, "sigma": lambda: 1 / (2 * value * value)}
-    return float(factor[name]() if name in factor else 1 / (EPSILON[convention] * value))
+    made = np.float64(positive(name, value))
+    with np.errstate(over="ignore", under="ignore", divide="ignore"):
+        if name == "sigma":
+            made = 1 / (2 * made * made)
+        elif name == "epsilon":
+            made = 1 / (EPSILON[str(convention)] * made)
+    if not 0 < made < math.inf:
+        raise ValueError(f"{name} = {value!r} makes a beta of {made:g}, which is no bandwidth: rescale the table")
+    return float(made)
 
 
 def epsilon(beta: float, convention: str) -> float:
@@ -52,7 +59,9 @@ def epsilon(beta: float, convention: str) -> float:
     >>> epsilon(0.5, "datafold")
     1.0
     """
-    return 1 / (EPSILON[convention] * beta)
+    if convention not in EPSILON:
+        raise ValueError(f"convention = {convention!r} is not known; use one of {', '.join(EPSILON)}")
+    return 1 / (EPSILON[convention] * positive("beta", beta))
 
 
 def symmetric_eigenvectors(model: DiffusionMap) -> NDArray[Any]:
@@ -60,6 +69,7 @@ def symmetric_eigenvectors(model: DiffusionMap) -> NDArray[Any]:
 
     The trivial one comes first, as in scanpy; ``[:, 1:]`` leaves it out. Rows set aside have no weight, and are 0.
     """
+    model._fitted()
     root = np.sqrt(model.degree_)
     vectors = np.column_stack([root, root[:, None] * model.psi_])
     return vectors / np.linalg.norm(vectors, axis=0)

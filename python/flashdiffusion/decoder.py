@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._estimator import Estimator, Self, not_fitted
-from ._points import as_points, unmasked
+from ._options import whole
+from ._points import adopt_names, as_points, feature_names, refuse_other_columns, unmasked
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -59,7 +60,7 @@ class Decoder(Estimator):
             raise ValueError(f"ridge = {self.ridge!r} is not a finite number of at least 0")
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None")
-        X, y = as_points(X).astype(np.float64), np.asarray(unmasked(y))
+        names, X, y = feature_names(X), as_points(X).astype(np.float64), np.asarray(unmasked(y))
         if y.ndim == 0:
             raise ValueError(f"y = {y!r} is one target: one is needed for each row of coordinates")
         if len(X) < 2:
@@ -71,6 +72,7 @@ class Decoder(Estimator):
         if not (np.isfinite(X).all() and np.isfinite(y).all()):
             raise ValueError("coordinates and targets must be finite: a NaN or infinite value was found")
         self.n_features_in_ = X.shape[1]
+        adopt_names(self, names)
         scale = X.std(0)
         scale = np.where(scale > 0, scale, 1.0)
         self.error_ = np.full(y.shape[1] // (2 if self.period else 1), np.nan)
@@ -85,23 +87,28 @@ class Decoder(Estimator):
         """Targets for rows of coordinates."""
         if not hasattr(self, "coefficients_"):
             raise not_fitted(self)
-        X = as_points(X)
-        if X.shape[1] != self.n_features_in_:
-            raise ValueError(f"X has {X.shape[1]} features, but Decoder is expecting {self.n_features_in_} features as input.")
-        refuse_not_finite(X)
-        y = self._roll(X @ self.coefficients_ + self.intercept_)
+        points = as_points(X)
+        refuse_other_columns(self, X, points)
+        refuse_not_finite(points)
+        y = self._roll(points @ self.coefficients_ + self.intercept_)
         return y[:, 0] if self._flat else y
 
     def score(self, X: Any, y: ArrayLike) -> float:
-        """Coefficient of determination, 1 at best; on a circle 1 - mean squared angle error over the circular variance."""
-        y = np.asarray(unmasked(y), dtype=np.float64).reshape(len(y), -1)
-        error = self._difference(self.predict(X).reshape(y.shape), y)
-        if self.period:
-            mean = self._roll(self._unroll(y).mean(0, keepdims=True))
-            spread = self._difference(y, mean)
-        else:
-            spread = y - y.mean(0)
-        return float(1 - (error**2).sum() / (spread**2).sum())
+        """Coefficient of determination, 1 at best, the mean over several targets, as scikit-learn's regressors have it.
+
+        On a circle 1 - mean squared angle error over the circular variance. Of a target that does not vary it is 1 or 0: met or not.
+        """
+        made, y = self.predict(X), np.asarray(unmasked(y), dtype=np.float64)
+        if y.reshape(len(y), -1).shape != made.reshape(len(made), -1).shape:
+            raise ValueError(f"targets have shape {y.shape}, but {made.shape} is what is predicted for these coordinates")
+        y = y.reshape(len(y), -1)
+        if not np.isfinite(y).all():
+            raise ValueError("targets must be finite: a NaN or infinite value was found")
+        error = self._difference(made.reshape(y.shape), y)
+        centre = self._roll(self._unroll(y).mean(0, keepdims=True)) if self.period else y.mean(0)
+        squares, spread = (error**2).sum(0), (self._difference(y, centre) ** 2).sum(0)
+        varies = spread > 0
+        return float(np.where(varies, 1 - squares / np.where(varies, spread, 1.0), squares == 0).mean())
 
     def __sklearn_tags__(self):
         from sklearn.utils import RegressorTags
@@ -130,7 +137,7 @@ class Decoder(Estimator):
         return (a - b + self.period / 2) % self.period - self.period / 2
 
     def _cross_validate(self, X, y):
-        if not 2 <= self.folds <= len(X):
+        if not 2 <= whole("folds", self.folds, 2) <= len(X):
             raise ValueError(f"folds = {self.folds!r} is not between 2 and the {len(X)} rows")
         fold = np.random.default_rng(0).permutation(len(X)) % self.folds  # the same every time
         grid = 10.0 ** np.arange(-8, 3)

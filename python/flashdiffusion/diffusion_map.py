@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _native, _options
 from ._estimator import Estimator, Self, not_fitted
-from ._points import as_path, as_points, feature_names, refuse_other_columns
+from ._points import adopt_names, as_checkpoint, as_path, as_points, feature_names, refuse_other_columns
 from ._progress import Progress
 from .warnings import ConvergenceWarning, DataWarning, in_python, warn
 
@@ -43,7 +43,8 @@ class DiffusionMap(Estimator):
     tolerance : float, default 1e-5
         Largest residual of an eigenpair.
     diffusion_time : float, default 1
-        Coordinates are ``eigenvalue ** diffusion_time`` times the eigenvector; 0 leaves the eigenvectors as they are.
+        Coordinates are ``eigenvalue ** diffusion_time`` times the eigenvector; 0 leaves the eigenvectors as they are. Set after a fit it
+        holds from then on: nothing need be fitted again.
     backend : str, default "auto"
         What computes.
     n_jobs : int, optional
@@ -186,8 +187,8 @@ class DiffusionMap(Estimator):
         if len(points) < 3:
             samples = "1 sample" if len(points) == 1 else f"{len(points)} samples"
             raise ValueError(f"Found array with {samples} (shape={points.shape}): a diffusion map needs at least 3")
-        options, time = self._options(), _options.time(self.diffusion_time)
-        checkpoint = None if self.checkpoint is None else as_path("checkpoint", self.checkpoint)
+        options, _ = self._options(), self._time
+        checkpoint = None if self.checkpoint is None else as_checkpoint(self.checkpoint)
         notes = []
         if options.modes >= len(points):
             notes.append(f"n_components = {options.modes}, but {len(points)} rows have {len(points) - 1} nontrivial modes: those are made")
@@ -195,11 +196,8 @@ class DiffusionMap(Estimator):
         with self._watched() as progress:
             model = _native.fit(points, options, progress, notes.append, checkpoint)
         model.provenance = json.dumps({"interface": "python", "version": _native.version, "parameters": self._plain_parameters()})
-        self._adopt(model, time)
-        if names is not None:
-            self.feature_names_in_ = names
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        self._adopt(model)
+        adopt_names(self, names)
         if not self.converged_:
             warn(ConvergenceWarning(self.outcome_))
         self._warn(notes)
@@ -211,7 +209,8 @@ class DiffusionMap(Estimator):
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Fits the map and returns the coordinates of the rows of X."""
-        return self._output(self.fit(X, y).embedding_, X)
+        self.fit(X, y)
+        return self._output(self._model.embedding(self._time), X)  # the caller's own: embedding_ is another
 
     def transform(self, X: Any) -> Any:
         """Coordinates of new rows: the Nystroem extension, with the same kernel and normalisation.
@@ -241,10 +240,11 @@ class DiffusionMap(Estimator):
         if not len(model.points):
             raise ValueError("the model carries no points, so nothing is known of the original columns")
         if ridge is not None:
-            return Decoder(ridge=ridge).fit(self.embedding_, model.points).predict(as_points(X)) + model.mean
-        if getattr(self, "_decoder", None) is None:
-            self._decoder = Decoder().fit(self.embedding_, model.points)
-        return self._decoder.predict(as_points(X)) + model.mean
+            return Decoder(ridge=ridge).fit(model.embedding(self._time), model.points).predict(as_points(X)) + model.mean
+        time = self._time
+        if self._decoder is None or self._decoder[0] != time:
+            self._decoder = (time, Decoder().fit(model.embedding(time), model.points))
+        return self._decoder[1].predict(as_points(X)) + model.mean
 
     def _options(self):
         return _options.fit_options(
@@ -269,7 +269,8 @@ class DiffusionMap(Estimator):
         )
 
     def _plain_parameters(self):
-        return {k: v if isinstance(v, (int, float, str, bool, type(None))) else repr(v) for k, v in self.get_params().items()}
+        plain = {k: v if isinstance(v, (int, float, str, bool, type(None))) else repr(v) for k, v in self.get_params().items()}
+        return plain | {"precision": ",".join(_options.precisions(self.precision))}
 
     def _watched(self):
         return _Watched(self.callback, self.verbose)
@@ -283,8 +284,8 @@ class DiffusionMap(Estimator):
 
     # -- what is known after a fit
 
-    def _adopt(self, model, time):
-        self._model, self._time, self._decoder = model, time, None
+    def _adopt(self, model):
+        self._model, self._embedding, self._decoder = model, None, None
         self.n_features_in_ = model.dimension
         self.eigenvalues_, self.residuals_ = np.array(model.eigenvalues), np.array(model.residuals)
         self.psi_, self.degree_, self.mass_ = model.psi, model.d, model.q
@@ -311,7 +312,14 @@ class DiffusionMap(Estimator):
     def embedding_(self) -> NDArray[Any]:
         if "_model" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute 'embedding_'")
-        return self._model.embedding(self._time)
+        time = self._time
+        if self._embedding is None or self._embedding[0] != time:
+            self._embedding = (time, self._model.embedding(time))
+        return self._embedding[1]  # the same array every time: what is written to it stays
+
+    @property
+    def _time(self):
+        return _options.time(self.diffusion_time)
 
     @property
     def _n_features_out(self):
@@ -341,12 +349,13 @@ class DiffusionMap(Estimator):
         made = cls(
             n_components=len(model.eigenvalues), alpha=model.alpha, beta=model.beta, precision=model.precision, diffusion_time=diffusion_time
         )
-        made.set_params(**_options.remembered(model.provenance))
-        made._adopt(model, _options.time(diffusion_time))
+        made.set_params(**_options.remembered(model.provenance, model.precision))
+        _ = made._time  # refused here where it is none
+        made._adopt(model)
         return made
 
     def __getstate__(self):
-        state = {name: value for name, value in self.__dict__.items() if name not in ("_model", "psi_", "degree_", "mass_", "_decoder")}
+        state = {name: value for name, value in self.__dict__.items() if name not in ("_model", "psi_", "degree_", "mass_", "_embedding", "_decoder")}
         if "_model" in self.__dict__:
             with tempfile.TemporaryDirectory() as folder:
                 path = os.path.join(folder, "model.h5")
@@ -364,7 +373,7 @@ class DiffusionMap(Estimator):
                 path = os.path.join(folder, "model.h5")
                 with open(path, "wb") as file:
                     file.write(content)
-                self._adopt(_native.load(path), self._time)
+                self._adopt(_native.load(path))
 
     # -- looking at it
 
@@ -372,7 +381,7 @@ class DiffusionMap(Estimator):
         """Distances of these fitted rows to others (all of them), at the map's diffusion time."""
         from .distances import diffusion_distances
 
-        coordinates = self.embedding_
+        coordinates = self._fitted().embedding(self._time)
         return diffusion_distances(coordinates[rows], coordinates if others is None else coordinates[others])
 
     def pseudotime(self, root: int) -> NDArray[Any]:

@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _native
-from ._options import machine_options
-from ._points import as_points, unmasked
+from ._options import machine_options, positive
+from ._points import as_points, is_sparse, unmasked
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
+def native_kernel(X, Y, beta, options):
+    """The library's operator, of which the second table is called Z."""
+    X, Y = as_points(X), None if Y is None else as_points(Y, "Y")
+    if Y is not None and Y.shape[1] != X.shape[1]:
+        raise ValueError(f"X has {X.shape[1]} columns, Y has {Y.shape[1]}; both hold the same columns in the same order")
+    try:
+        return _native.KernelOperator(X, Y, positive("beta", beta), options)
+    except ValueError as error:
+        raise ValueError(re.sub(r"\bZ\b", "Y", str(error))) from None
+
+
 def as_weights(W, dtype):
     """W as a C-contiguous table of floats, or a vector of them."""
+    if is_sparse(W):
+        raise TypeError("W is sparse, but dense weights are required: use '.toarray()'")
     W = np.asarray(unmasked(W))
     if W.ndim not in (1, 2):
         raise ValueError(f"W has shape {W.shape}: a value, or a row of values, is needed for each point")
@@ -43,9 +57,7 @@ def kernel_matmul(
     >>> bool(np.allclose(kernel_matmul(X, W, beta=0.5), dense @ W, rtol=1e-5))
     True
     """
-    kernel = _native.KernelOperator(
-        as_points(X), None if Y is None else as_points(Y, "Y"), float(beta), machine_options(precision, backend, n_jobs)
-    )
+    kernel = native_kernel(X, Y, beta, machine_options(precision, backend, n_jobs))
     weights = as_weights(W, np.float64)
     if weights.ndim == 1:
         return kernel.apply(weights[:, None])[:, 0]

@@ -6,10 +6,13 @@ chunks of frames (``mdtraj.iterload``), so that a trajectory larger than memory 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from ._options import whole
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -20,6 +23,15 @@ def frames(source: Any, atoms: Sequence[int] | None = None, chunk: int = 1000) -
 
     atoms: indices; heavy atoms where the source knows its elements, all atoms else.
     """
+    chunk = whole("chunk", chunk, 1)
+    if atoms is not None and not len(atoms):
+        raise ValueError("atoms = [] names none")
+    yield from _frames(source, atoms, chunk)
+
+
+def _frames(source, atoms, chunk):
+    if isinstance(source, (str, bytes, os.PathLike)):
+        raise TypeError(f"{source!r} is a name, not positions: open the file first, with mdtraj.load, mdtraj.iterload or MDAnalysis.Universe")
     if hasattr(source, "xyz") and hasattr(source, "topology"):  # mdtraj
         if atoms is None:
             atoms = [atom.index for atom in source.topology.atoms if atom.element is None or atom.element.symbol not in ("H", "VS")]
@@ -48,7 +60,9 @@ def frames(source: Any, atoms: Sequence[int] | None = None, chunk: int = 1000) -
             yield part if atoms is None else part[:, atoms]
     else:
         for part in source:
-            yield from frames(part, atoms, chunk)
+            if isinstance(part, (list, tuple)) and len(part) and isinstance(part[0], (list, tuple)):
+                part = np.asarray(part)
+            yield from _frames(part[None] if len(getattr(part, "shape", ())) == 2 else part, atoms, chunk)  # a frame, or several
 
 
 def _some_at_a_time(steps, trajectory, positions, chunk):
@@ -75,13 +89,21 @@ def _anchors(anchors, frame):
         if anchors < 1:
             raise ValueError(f"anchors = {anchors}: at least one is needed")
         return farthest_atoms(frame, anchors)
-    chosen = [int(anchor) for anchor in anchors]
+    if isinstance(anchors, (str, bytes)) or not hasattr(anchors, "__iter__"):
+        raise ValueError(f"anchors = {anchors!r} is neither a number of anchors nor their indices")
+    chosen = [whole("anchors", anchor, 0) for anchor in anchors]
     if not chosen or not all(0 <= anchor < count for anchor in chosen):
         raise ValueError(f"anchors = {anchors!r} are not atoms: there are {count} in use, counted from 0")
     twice = sorted({anchor for anchor in chosen if chosen.count(anchor) > 1})
     if twice:
         raise ValueError(f"anchors = {anchors!r} name atom {twice[0]} more than once")
     return chosen
+
+
+def _same_atoms(part, count):
+    """In every chunk: atoms are known by their place."""
+    if part.shape[1] != count:
+        raise ValueError(f"positions: frames of {part.shape[1]} atoms follow frames of {count}; all frames are of the same atoms")
 
 
 def farthest_atoms(frame: ArrayLike, count: int) -> list[int]:
@@ -115,6 +137,7 @@ def distances(
             pairs = np.array([(a, b) for i, a in enumerate(chosen) for b in range(count) if b != a and b not in chosen[:i]]).T
             if pairs.size == 0:
                 raise ValueError("one atom has no distances")
+        _same_atoms(part, count)
         table.append(np.sqrt(((part[:, pairs[0]] - part[:, pairs[1]]) ** 2).sum(2)).astype(dtype))
     if pairs is None:
         raise ValueError("there are no frames")
@@ -136,6 +159,13 @@ def dihedrals(
     quadruples = np.asarray(quadruples)
     if quadruples.ndim != 2 or quadruples.shape[1] != 4:
         raise ValueError(f"quadruples have shape {quadruples.shape}; four atom indices make a dihedral angle")
+    if quadruples.dtype.kind not in "iu":
+        raise ValueError(f"quadruples hold values of type {quadruples.dtype}; they are indices of atoms")
+    if not len(quadruples):
+        raise ValueError("quadruples = [] names no dihedral angle")
+    for quadruple in quadruples.tolist():
+        if len(set(quadruple)) < 4:
+            raise ValueError(f"quadruple {tuple(quadruple)} names an atom more than once: that makes no dihedral angle")
     wanted, inverse = np.unique(quadruples, return_inverse=True)
     a, b, c, d = inverse.reshape(quadruples.shape).T
     table = []

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _native
-from ._options import machine_options
-from ._points import as_points
-from .kernel_product import as_weights
+from ._options import machine_options, real
+from .kernel_product import as_weights, native_kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,7 +51,7 @@ class KernelOperator(LinearOperator):
         if not diagonal and Y is not None:
             raise ValueError("diagonal=False leaves out the kernel of a row with itself; between X and Y there is none")
         options = machine_options(precision, backend, n_jobs)
-        self._kernel = _native.KernelOperator(as_points(X), None if Y is None else as_points(Y, "Y"), float(beta), options)
+        self._kernel = native_kernel(X, Y, beta, options)
         self._symmetric, self._diagonal = Y is None, diagonal
         dtype = np.dtype(np.float64 if options.precision[-1] == "fp64" else np.float32)
         super().__init__(dtype, (self._kernel.rows, self._kernel.columns))
@@ -109,10 +107,10 @@ class DiffusionOperator(LinearOperator):
         backend: str = "auto",
         n_jobs: int | None = None,
     ) -> None:
-        self._kernel = KernelOperator(X, beta=beta, diagonal=diagonal, precision=precision, backend=backend, n_jobs=n_jobs)
-        if not 0 <= alpha <= 1:
+        self.alpha = real("alpha", alpha)
+        if not 0 <= self.alpha <= 1:
             raise ValueError(f"alpha = {alpha!r} is outside [0, 1]; 0, 0.5 and 1 are usual")
-        self.alpha = float(alpha)
+        self._kernel = KernelOperator(X, beta=beta, diagonal=diagonal, precision=precision, backend=backend, n_jobs=n_jobs)
         n = self._kernel.shape[0]
         self.mass = self._kernel.matvec(np.ones(n)).astype(np.float64)
         self._refuse(self.mass <= 0)

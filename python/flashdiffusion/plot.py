@@ -184,7 +184,7 @@ def embedding(
         if following < coordinates.shape[1]:
             colour, label = coordinates[:, following], label or f"coordinate {following + 1}"
     n = len(coordinates)
-    drawn = dict(s=size or float(np.clip(4e4 / n, 1, 25)), linewidths=0, alpha=0.9 if n < 20000 else 0.5, rasterized=n > 5000)
+    drawn = dict(s=size if size is not None else float(np.clip(4e4 / n, 1, 25)), linewidths=0, alpha=0.9 if n < 20000 else 0.5, rasterized=n > 5000)
     drawn.update(scatter)
     columns = [coordinates[:, mode] for mode in modes]
     if len(modes) == 1:

@@ -113,5 +113,5 @@ def dpt(
     adata.obs["dpt_pseudotime"] = pseudotime(
         eigenvalues[1:n_dcs], table[:, 1:n_dcs], root, residuals=None if residuals is None else residuals[: n_dcs - 1], trivial=table[:, 0]
     )
-    adata.uns["iroot"] = root
+    adata.uns["iroot"] = root % len(table)
     return adata if copy else None

@@ -30,11 +30,22 @@ def test_bandwidths():
         (dict(sigma=1, convention="datafold"), "no epsilon"),
         (dict(beta=0), "above zero"),
         (dict(gamma=float("nan")), "above zero"),
+        (dict(sigma="1"), "sigma = '1' is not a number"),
+        (dict(sigma=1e-200), "beta of inf"),
+        (dict(sigma=1e200), "beta of 0"),
     ],
 )
 def test_bandwidth_refusals(wrong, words):
     with pytest.raises(ValueError, match=words):
         bandwidth(**wrong)
+
+
+def test_epsilon_refusals():
+    for wrong in (0, -1, None):
+        with pytest.raises(ValueError, match="beta = "):
+            epsilon(wrong, "datafold")
+    with pytest.raises(ValueError, match="convention = 'mine'"):
+        epsilon(1, "mine")
 
 
 def test_scikit_learn_spectral_embedding(points):

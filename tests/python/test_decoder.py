@@ -67,3 +67,34 @@ def test_inverse_transform_refuses_nan(points):
     model = DiffusionMap(2, beta=1.5).fit(points)
     with pytest.raises(ValueError, match="infinity in row 1, column 2"):
         model.inverse_transform([[0.0, np.inf]])
+
+
+def test_the_score_is_that_of_scikit_learn(points):
+    r2_score = pytest.importorskip("sklearn.metrics").r2_score
+    decoder = Decoder().fit(points[:300, :2], points[:300] * [1, 100, 1, 1])  # of different units, some of them decoded well
+    made, target = decoder.predict(points[300:, :2]), points[300:] * [1, 100, 1, 1]
+    assert decoder.score(points[300:, :2], target) == pytest.approx(r2_score(target, made), abs=1e-12)
+    flat = Decoder().fit(points, np.ones(len(points)))
+    assert flat.score(points, np.ones(len(points))) == 1 and flat.score(points, np.full(len(points), 2.0)) == 0
+
+
+@pytest.mark.parametrize("target, words", [(lambda y: y[:5], "shape"), (lambda y: y[:, :2], "shape"), (lambda y: y * np.nan, "finite")])
+def test_a_score_of_other_targets_is_refused(points, target, words):
+    decoder = Decoder(ridge=0.1).fit(points, points)
+    with pytest.raises(ValueError, match=words):
+        decoder.score(points, target(points))
+
+
+@pytest.mark.parametrize("folds", [2.5, "5", None])
+def test_folds_are_a_whole_number(points, folds):
+    with pytest.raises(ValueError, match="folds = "):
+        Decoder(folds=folds).fit(points, points)
+
+
+def test_columns_in_another_order_are_refused(points):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(points, columns=list("abcd"))
+    decoder = Decoder().fit(frame, points[:, 0])
+    assert list(decoder.feature_names_in_) == list("abcd")
+    with pytest.raises(ValueError, match="same order"):
+        decoder.predict(frame[list("dcba")])

@@ -81,6 +81,22 @@ def test_a_loaded_map_knows_how_it_was_fitted(points, tmp_path):
         assert (loaded.beta, loaded.tolerance, loaded.random_state, loaded.max_passes, loaded.components) == (None, 1e-3, 7, None, None)
 
 
+@pytest.mark.parametrize("cascade", ["bf16,fp32", ("tf32", "fp32")])
+def test_a_loaded_map_knows_its_cascade(points, tmp_path, cascade):
+    names = "bf16,fp32" if isinstance(cascade, str) else "tf32,fp32"
+    model = DiffusionMap(3, precision=cascade).fit(points)
+    model.save(tmp_path / "model.h5")
+    files = ["model.h5"]
+    if PROGRAM is not None:
+        np.save(tmp_path / "points.npy", points)
+        subprocess.run([PROGRAM, "fit", "points.npy", "-k", "3", "-o", "program.h5", "--quiet", "--precision", names], cwd=tmp_path, check=True, timeout=120)
+        files.append("program.h5")
+    for file in files:
+        loaded = DiffusionMap.load(tmp_path / file)
+        assert loaded.precision == names
+        assert np.array_equal(loaded.fit(points).psi_, model.psi_)
+
+
 def test_an_interrupted_fit_goes_on_from_its_checkpoint(tmp_path):
     x, file = torus(9000), tmp_path / "fit.checkpoint"
 
@@ -293,3 +309,49 @@ def test_summary_for_notebooks(points):
     assert "not fitted" in model._repr_html_()
     text = model.fit(points)._repr_html_()
     assert "400 rows" in text and "1.5 (given)" in text
+
+
+def test_a_time_set_after_the_fit_holds(points):
+    model = DiffusionMap(3, beta=1.5).fit(points)
+    later = model.set_params(diffusion_time=4).transform(points)
+    np.testing.assert_allclose(later, model.psi_ * model.eigenvalues_**4, atol=1e-5)
+    np.testing.assert_allclose(model.embedding_, model.psi_ * model.eigenvalues_**4, rtol=1e-6)
+    again = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(again.embedding_, model.embedding_)
+    there = DiffusionMap(3, beta=1.5, diffusion_time=4).fit(points)
+    assert np.array_equal(model.inverse_transform(later), there.inverse_transform(later))
+    model.set_params(diffusion_time=0).inverse_transform(model.psi_)  # keeps a decoder, of this time
+    assert np.array_equal(model.set_params(diffusion_time=4).inverse_transform(later), there.inverse_transform(later))
+    with pytest.raises(ValueError, match="diffusion_time = -1"):
+        model.set_params(diffusion_time=-1).transform(points)
+
+
+def test_what_is_written_to_the_embedding_stays(points):
+    model = DiffusionMap(2, beta=1.5)
+    made = model.fit_transform(points)
+    model.embedding_[:, 0] *= -1  # another sign for a picture
+    assert np.array_equal(model.embedding_[:, 0], -made[:, 0]) and np.array_equal(model.embedding_[:, 1], made[:, 1])
+    made[:] = 0  # the caller's own
+    assert model.embedding_.any()
+    assert model.fit(points[:300]).embedding_.shape == (300, 2)
+
+
+@pytest.mark.parametrize("where, error", [("missing/fit.checkpoint", FileNotFoundError), ("", ValueError)])
+def test_a_checkpoint_that_has_no_place_is_refused_before_the_fit(points, tmp_path, where, error):
+    seen = []
+    with pytest.raises(error, match="checkpoint"):
+        DiffusionMap(2, beta=1.5, checkpoint=str(tmp_path / where) if where else where, callback=seen.append).fit(points)
+    assert not seen
+
+
+def test_what_is_not_fitted_says_so(points):
+    from flashdiffusion import conventions
+    from flashdiffusion._estimator import NotFittedError
+
+    try:
+        from sklearn.exceptions import NotFittedError as theirs
+    except ImportError:
+        theirs = NotFittedError
+    for call in (lambda m: m.diffusion_distances([0]), conventions.symmetric_eigenvectors):
+        with pytest.raises((NotFittedError, theirs), match="not fitted yet"):
+            call(DiffusionMap())

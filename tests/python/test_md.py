@@ -122,3 +122,47 @@ def test_mdanalysis(positions):
     heavy = [i for i in range(11) if i % 3 != 2]
     np.testing.assert_array_equal(md.distances(universe, chunk=10), md.distances(positions.astype(np.float32)[:, heavy]))
     np.testing.assert_array_equal(md.distances(universe.atoms[:5], atoms=range(5)), md.distances(positions.astype(np.float32)[:, :5]))
+
+
+def test_names_of_files_are_no_positions(tmp_path):
+    for wrong in ("trajectory.xtc", tmp_path, ["a.xtc", "b.xtc"]):
+        with pytest.raises(TypeError, match="is a name, not positions: open the file first"):
+            md.distances(wrong)
+
+
+def test_lists_of_frames_are_the_array(positions):
+    expected = md.distances(positions, anchors=4)
+    for same in (positions.tolist(), list(positions), [list(positions[:7]), positions[7:]], iter([iter([positions[:9]]), positions[9:]])):
+        np.testing.assert_array_equal(md.distances(same, anchors=4), expected)
+
+
+@pytest.mark.parametrize("chunk", [0, -1, 2.5, None])
+def test_a_wrong_chunk_is_named(positions, chunk):
+    with pytest.raises(ValueError, match="^chunk = "):
+        md.distances(positions, chunk=chunk)
+
+
+@pytest.mark.parametrize("fewer", [True, False])
+def test_chunks_of_other_atoms_are_refused(positions, fewer):
+    chunks = [positions, positions[:, :-1]] if fewer else [positions[:, :-1], positions]
+    with pytest.raises(ValueError, match="frames of .* atoms follow frames of"):
+        md.distances(chunks, anchors=2)
+
+
+@pytest.mark.parametrize("wrong, words", [([0, 0, 1, 2], "more than once"), ([0, 1, 1, 2], "more than once"), ([0, 1.5, 2, 3], "indices of atoms")])
+def test_wrong_quadruples_are_refused(positions, wrong, words):
+    with pytest.raises(ValueError, match=words):
+        md.dihedrals(positions, [wrong])
+
+
+@pytest.mark.parametrize("wrong", ["all", 2.5, None, [0.7, 1.9]])
+def test_anchors_that_are_no_numbers_of_atoms_are_refused(positions, wrong):
+    with pytest.raises(ValueError, match="anchors = "):
+        md.distances(positions, anchors=wrong)
+
+
+def test_no_atoms_are_refused(positions):
+    with pytest.raises(ValueError, match="atoms = "):
+        md.distances(positions, atoms=[])
+    with pytest.raises(ValueError, match="names no dihedral"):
+        md.dihedrals(positions, np.empty((0, 4), dtype=int))

@@ -123,3 +123,23 @@ def test_weak_neighbours_count_where_there_is_no_diagonal():
         with pytest.raises(ValueError, match=words):
             DiffusionOperator(far, beta=0.7, diagonal=False, precision=precision)
     assert np.isfinite(DiffusionOperator(far, beta=0.7) @ np.ones(601)).all()
+
+
+def test_what_is_wrong_has_the_name_it_was_given_by(points):
+    from flashdiffusion import DiffusionOperator, KernelOperator, kernel_matmul
+
+    W, nan = np.ones(len(points)), np.full((2, 4), np.nan)
+    for wrong in (0, -1.0, "1", None, float("nan"), True):
+        for call in (lambda b: kernel_matmul(points, W, beta=b), lambda b: KernelOperator(points, beta=b), lambda b: DiffusionOperator(points, beta=b)):
+            with pytest.raises(ValueError, match="^beta = "):
+                call(wrong)
+    for wrong in (None, "x", float("nan"), 2):
+        with pytest.raises(ValueError, match="^alpha = "):
+            DiffusionOperator(points, beta=0.5, alpha=wrong)
+    with pytest.raises(ValueError, match="X has 4 columns, Y has 2"):
+        kernel_matmul(points, W[:5], Y=points[:5, :2], beta=0.5)
+    with pytest.raises(ValueError, match="NaN in Y, row 1"):
+        KernelOperator(points, nan, beta=0.5)
+    with pytest.raises(TypeError, match="W is sparse"):
+        kernel_matmul(points, pytest.importorskip("scipy.sparse").identity(len(points)).tocsr(), beta=0.5)
+    assert np.array_equal(kernel_matmul(points, W, beta=np.array(0.5)), kernel_matmul(points, W, beta=0.5))

@@ -167,3 +167,8 @@ def _umask():
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def test_a_size_a_row(model):
+    size = np.linspace(1, 9, len(model.psi_))
+    np.testing.assert_array_equal(model.plot_embedding(size=size).collections[0].get_sizes(), size)

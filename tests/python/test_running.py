@@ -256,3 +256,20 @@ def test_dates_are_no_coordinates(points):
         DiffusionMap(3).fit(frame)
     with pytest.raises(ValueError, match="column 'when' holds"):
         DiffusionMap(3).fit(frame.select(polars.col("when").cast(polars.Date), "x"))
+
+
+@pytest.mark.parametrize("package", ["pandas", "polars"])
+def test_columns_of_words_are_named(points, package):
+    frame = pytest.importorskip(package).DataFrame
+    table = {"a": points[:, 0], "cell": [f"AAAC{i}" for i in range(len(points))], "b": points[:, 1], "3": ["3"] * len(points)}
+    with pytest.raises(ValueError, match="column 'cell' holds words, such as 'AAAC0'"):
+        DiffusionMap(2).fit(frame(table))
+    with pytest.raises(ValueError, match="columns 'cell', 'type' hold words"):
+        DiffusionMap(2).fit(frame({**table, "type": ["T"] * len(points)}))
+    del table["cell"]
+    assert DiffusionMap(2, beta=1.5).fit(frame(table)).n_features_in_ == 3  # numbers that are written out
+
+
+def test_numbers_beyond_any_float_are_refused():
+    with pytest.raises(ValueError, match="X: int too large"):
+        DiffusionMap(2).fit(np.array([[10**400, 1], [2, 3], [4, 5]], dtype=object))

@@ -128,3 +128,9 @@ def test_tables_that_are_sparse_or_stay_in_their_file(cells, tmp_path):
         backed = anndata.read_h5ad(tmp_path / f"{name}.h5ad", backed="r")
         fds.diffmap(backed, n_comps=4, beta=1.5, use_rep="X")
         np.testing.assert_array_equal(backed.obsm["X_diffmap"], wanted)
+
+
+def test_a_root_counted_from_the_end_is_kept_as_a_row(cells):
+    fds.diffmap(cells)
+    fds.dpt(cells, root=-1)
+    assert cells.uns["iroot"] == cells.n_obs - 1 and cells.obs["dpt_pseudotime"].iloc[-1] == 0
