@@ -201,7 +201,7 @@ class DiffusionMap(Estimator):
         if not self.converged_:
             warn(ConvergenceWarning(self.outcome_))
         self._warn(notes)
-        if self.eigenvalues_[0] > 0.999:  # next to 1, or nearly: the remark draws the line
+        if self.eigenvalues_[0] > 0.99:  # nothing below is next to 1; the remark draws the line
             for remark in self.remarks():
                 if remark["name"] == "separate-pieces":
                     warn(DataWarning(f"{remark['sentence']} {remark['action']}"))

@@ -41,7 +41,7 @@ std::string assemble(Model& model, Solution& solution, Backend& backend, const P
   model.perron_residual = solution.perron_residual;
   std::vector<double> v(points.rows() * k);
   backend.download({*solution.spectrum.vectors, 0, k}, v.data());
-  std::string localised = describe_localised(v, solution.support, points.rows());
+  std::string localised = describe_localised(v, solution.support, points.rows(), model.names);
   model.psi = right_eigenvectors(v, solution.d, k, traits(model.precision).wide_panels);
   model.q = std::move(solution.q);
   model.d = std::move(solution.d);

@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "analysis/components.hpp"
 #include "base/counted.hpp"
+#include "base/printable.hpp"
 #include "base/worst.hpp"
 #include "fit/rung_solver.hpp"
 #include "flow/potential.hpp"
@@ -24,6 +26,18 @@ std::size_t ones(const Model& model) {
   for (std::size_t j = 0; j < model.modes(); ++j)
     count += model.eigenvalues[j] >= 1 - std::max(gap, model.residuals[j] <= known ? model.residuals[j] : 0) ? 1 : 0;
   return count;
+}
+
+// Rows as their file knows them: "rows 5, 17" by number, also where drop-rows kept them and they are called "row 7"; else by name.
+std::string called(const std::vector<std::size_t>& rows, const std::vector<std::string>& names) {
+  if (names.empty()) return listed_rows(rows, named_rows);
+  constexpr std::string_view number = "row ";
+  std::string text = one_or_many(rows.size(), "row", "rows");
+  for (std::size_t i = 0; i < std::min(named_rows, rows.size()); ++i) {
+    const std::string& name = names[rows[i]];
+    text += (i == 0 ? " " : ", ") + (name.starts_with(number) ? name.substr(number.size()) : "\"" + printable(name) + "\"");
+  }
+  return rows.size() > named_rows ? text + ", ..." : text;
 }
 
 }  // namespace
@@ -85,7 +99,8 @@ std::string describe_ones(const Model& model) {
       count, model.modes(), one_or_many(count, "is", "are"), traits(model.precision).name, count + 1);
 }
 
-std::string describe_localised(const std::vector<double>& v, const std::vector<double>& support, std::size_t rows) {
+std::string describe_localised(const std::vector<double>& v, const std::vector<double>& support, std::size_t rows,
+                               const std::vector<std::string>& names) {
   const std::size_t k = support.size();
   std::vector<std::size_t> where;
   std::size_t count = 0;
@@ -102,16 +117,15 @@ std::string describe_localised(const std::vector<double>& v, const std::vector<d
   where.erase(std::unique(where.begin(), where.end()), where.end());
   return fmt::format("{} of {} {} on fewer than {:.2g} rows (most of {} on {})", count, counted(k, "mode"),
                      one_or_many(count, "lives", "live"), localised_below(rows), one_or_many(count, "it", "them"),
-                     listed_rows(where, named_rows));
+                     called(where, names));
 }
 
 std::string describe_separation(const Model& model, const std::vector<double>& support, std::size_t components, bool asked) {
-  constexpr double next_to_one = 1e-4, clearly_below = 0.9;
-  std::size_t near = 0, alone = 0;
-  while (near < model.modes() && model.eigenvalues[near] > 1 - next_to_one) {
-    if (support[near] < localised_below(model.n)) ++alone;
-    ++near;
-  }
+  constexpr double clearly_below = 0.9;
+  const std::size_t near = next_to_one(model.eigenvalues);
+  const auto end = support.begin() + static_cast<std::ptrdiff_t>(near);
+  const auto alone =
+      static_cast<std::size_t>(std::count_if(support.begin(), end, [&](double rows) { return rows < localised_below(model.n); }));
   if (components > 1 && asked && near + 1 < components)
     return fmt::format("the bandwidth is judged past {} components, as was asked, though the eigenvalues show {}", components,
                        near == 0 ? "no separate ones" : fmt::format("{} nearly separate ones", near + 1));
@@ -124,14 +138,14 @@ std::string describe_separation(const Model& model, const std::vector<double>& s
   return fmt::format("the rows fall into {0} nearly separate components: try `components = {0}`", near + 1);
 }
 
-std::string describe_rows(const std::vector<std::size_t>& some, std::size_t rows) {
-  return fmt::format("{} of {} ({})", some.size(), counted(rows, "row"), listed_rows(some, named_rows));
+std::string describe_rows(const std::vector<std::size_t>& some, std::size_t rows, const std::vector<std::string>& names) {
+  return fmt::format("{} of {} ({})", some.size(), counted(rows, "row"), called(some, names));
 }
 
 std::string describe_aside(const Model& model, const std::optional<AsideGain>& gain) {
   if (model.aside.empty()) return {};
-  std::string text = fmt::format("{} that the others do not resolve {} placed by extension", describe_rows(model.aside, model.n),
-                                 one_or_many(model.aside.size(), "is", "are"));
+  std::string text = fmt::format("{} that the others do not resolve {} placed by extension",
+                                 describe_rows(model.aside, model.n, model.names), one_or_many(model.aside.size(), "is", "are"));
   if (gain)
     text += fmt::format(": beta {:.3g} instead of {:.3g}{}", gain->beta, gain->beta_of_all,
                         gain->n < model.n ? fmt::format(" on a sample of {} rows", gain->n) : "");

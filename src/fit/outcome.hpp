@@ -29,7 +29,9 @@ std::string describe_small(const Model& model, const Options& options);
 std::string describe_ones(const Model& model);
 
 // Modes that live on a few rows, and the rows (counted from 1) that carry most of them. v: rows × k, row-major.
-std::string describe_localised(const std::vector<double>& v, const std::vector<double>& support, std::size_t rows);
+// By their names where they have any.
+std::string describe_localised(const std::vector<double>& v, const std::vector<double>& support, std::size_t rows,
+                               const std::vector<std::string>& names = {});
 
 // Eigenvalues next to 1 with nothing near them below: rows that are cut off from the rest, one by one or as components. They bring the
 // bandwidth at which the rows fall apart closer and so hold the chosen one down. `asked`: the number of components is a wish, and no finding.
@@ -38,7 +40,7 @@ std::string describe_separation(const Model& model, const std::vector<double>& s
 // Rows set aside by the flow and what that changed. Empty where there are none.
 std::string describe_aside(const Model& model, const std::optional<AsideGain>& gain);
 
-// "3 of 900 rows (rows 5, 17, 20)", counted from 1; the first few of them.
-std::string describe_rows(const std::vector<std::size_t>& some, std::size_t rows);
+// "3 of 900 rows (rows 5, 17, 20)", counted from 1; the first few of them. By their names where they have any.
+std::string describe_rows(const std::vector<std::size_t>& some, std::size_t rows, const std::vector<std::string>& names = {});
 
 }  // namespace fd

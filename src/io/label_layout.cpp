@@ -98,6 +98,7 @@ First judge_first_line(const std::vector<LabelLine>& lines) {
 // Without names: lines in order, the first of them a header or not, blank ones rows or nothing.
 struct Reading {
   bool header, blanks;
+  std::size_t trailing;  // blank lines at the end that are rows
 };
 
 // Blank lines above a header are no rows.
@@ -111,14 +112,17 @@ std::vector<Reading> readings_of(const LabelLines& lines, First first, std::size
   for (const bool header : {false, true}) {
     if (first == (header ? First::label : First::header)) continue;
     const std::size_t filled = lines.filled.size() - (header ? 1 : 0), blank = blanks_below(lines, header);
-    if (filled == rows) fitting.push_back({header, false});
-    else if (filled + blank == rows) fitting.push_back({header, true});
+    const auto fits = [&](std::size_t labels) { return labels <= rows && rows - labels <= lines.trailing; };
+    if (fits(filled)) fitting.push_back({header, false, rows - filled});
+    if (blank > 0 && fits(filled + blank)) fitting.push_back({header, true, rows - filled - blank});
   }
   return fitting;
 }
 
 std::string blank_text(const LabelLines& lines) {
   const std::size_t count = lines.blank.size();
+  if (count == 0)
+    return fmt::format("{} at the end {} blank", counted(lines.trailing, "line"), one_or_many(lines.trailing, "is", "are"));
   return count == 1 ? fmt::format("line {} is blank", lines.blank[0] + 1) : fmt::format("{} lines are blank", count);
 }
 
@@ -135,12 +139,17 @@ LabelLayout lay_out_labels(const LabelLines& table, std::size_t rows, const std:
   const auto say_header = [&] {
     layout.remarks.push_back(fmt::format("{} is taken for a header: {}", first_line, quoted_some(lines[0])));
   };
-  if (lay_out_by_names(lines, first != First::label, names, path, layout)) {
+  if (lay_out_by_names(lines, first != First::label, names, rows, path, layout)) {
     if (layout.header) say_header();
     return layout;
   }
   const std::vector<Reading> readings = readings_of(table, first, rows);
   if (readings.empty()) refuse_count(table, first, rows, path, noun);
+  if (readings.size() > 1 && readings.front().header == readings.back().header)
+    throw Error(Failure::input,
+                fmt::format("{}: {}, and {} at the end: {} can be told apart in several ways", path, blank_text(table),
+                            counted(table.trailing, "blank line"), counted(rows, "row")),
+                "take blank lines out; a row without labels is a line of empty cells");
   if (readings.size() > 1)
     throw Error(Failure::input,
                 fmt::format("{}: {}, and {} ({}) may be a header or a {}: for {} it can be read either way", path,
@@ -161,6 +170,10 @@ LabelLayout lay_out_labels(const LabelLines& table, std::size_t rows, const std:
     for (; blank != table.blank.end() && *blank <= line; ++blank) layout.lines.push_back(LabelLayout::none);
     layout.lines.push_back(line);
   }
+  layout.lines.resize(rows, LabelLayout::none);
+  if (reading.trailing > 0)
+    layout.remarks.push_back(fmt::format("{} at the end: taken for {} without labels", counted(reading.trailing, "blank line"),
+                                         one_or_many(reading.trailing, "a row", "rows")));
   return layout;
 }
 

@@ -5,7 +5,7 @@
 // or words that occur once above columns in which every other word occurs again. No header: a number above numbers, a word that occurs again
 // below. What is neither is a header where that makes the lines as many as the rows. A count that does not fit is refused.
 // Blank lines between those of several columns: rows without labels, or nothing, whichever makes the lines as many as the rows; refused where
-// both do, one with a header and one without.
+// both do, one with a header and one without. Those at the end, of one column too, are rows without labels where the count asks for them.
 // Names: label_names.hpp. Otherwise lines are taken in order.
 #pragma once
 
@@ -21,6 +21,7 @@ using LabelLine = std::vector<std::string>;
 struct LabelLines {
   std::vector<LabelLine> filled;
   std::vector<std::size_t> blank;
+  std::size_t trailing = 0;  // blank ones at the end
 };
 
 struct LabelLayout {

@@ -1,9 +1,10 @@
-// Lines of a table of labels that name the rows they belong to.
+// Lines of a table of labels that name the rows they belong to. Labels reach their own rows for certain, or are refused with what to do.
 //
-// The column of names is the one in which most rows of the model are named: the first, or one behind an index. Where it names most of them,
-// lines are placed by it, and every row needs a line of its own; lines that name no row are left out. Names that several rows share place nothing: the lines
-// must then be in the model's order, name by name. Whatever fits only in part is refused by name, as is a column of numbers behind another that would be
-// the rows' names in another order: it may as well be a rank.
+// Of a column one thing is asked: are these the rows' names, how many of them, each once, in the rows' order? The column of names is the one that
+// names most rows: the first, or one behind an index. Where it names most of them, lines are placed by it, and every row needs a line of
+// its own; lines that name no row are left out. Names that several rows share place nothing: the lines must then be in the model's order, name by
+// name. Refused are names of which only some fit, or hardly any; and numbers that are the rows' names in another spelling, that stand behind another column,
+// or that number rows without names, where they are in another order than the rows: they may as well be a rank.
 #pragma once
 
 #include <string>
@@ -15,10 +16,10 @@ namespace fd {
 
 // `header`: whether the first line may be one. Fills the layout, true; or leaves the lines to be taken in order, false. Throws Error(input) that
 // names `path`.
-bool lay_out_by_names(const std::vector<LabelLine>& lines, bool header, const std::vector<std::string>& names,
+bool lay_out_by_names(const std::vector<LabelLine>& lines, bool header, const std::vector<std::string>& names, std::size_t rows,
                       const std::string& path, LabelLayout& layout);
 
-// Up to five words in quotes, and how many more there are.
-std::string quoted_some(const std::vector<std::string>& words);
+// Some words in quotes, and how many more there are.
+std::string quoted_some(const std::vector<std::string>& words, std::size_t most = 5);
 
 }  // namespace fd

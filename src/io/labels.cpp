@@ -62,7 +62,7 @@ std::vector<Labels> numbers_from(const std::vector<std::string>& files, std::siz
   return labels;
 }
 
-// Lines of a table. An empty line of a table of one column is a missing label; of several it is blank. At the end of a file it is neither.
+// Lines of a table. An empty line of a table of one column is a missing label; of several it is blank. Those at the end are kept apart.
 LabelLines lines_of(const std::string& path) {
   const SequentialFile file(path);
   LineReader reader(file.descriptor(), path);
@@ -100,6 +100,7 @@ LabelLines lines_of(const std::string& path) {
     empty = 0;
     lines.push_back(std::move(cells));
   }
+  table.trailing = empty;
   return table;
 }
 

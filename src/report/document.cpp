@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/components.hpp"
+
 namespace fd {
 namespace {
 
@@ -108,8 +110,12 @@ Json report_document(const Model& model, const Findings& found, const MapContent
           {"perron_residual", model.perron_residual},
           {"chosen", found.chosen},
           {"modes", modes_table(model, found)},
-          {"keep", {{"modes", found.keep.modes}, {"clear", found.keep.clear}, {"reason", reason_to_keep(model, found)}}},
-          {"pieces", modes_of_pieces(model)},
+          {"keep",
+           {{"modes", found.keep.modes},
+            {"last", found.keep.modes > 0 ? found.counted[found.keep.modes - 1] + 1 : 0},
+            {"clear", found.keep.clear},
+            {"reason", reason_to_keep(model, found)}}},
+          {"pieces", next_to_one(model.eigenvalues)},
           {"sweep", sweep_rows(model)},
           {"exponent_reading", reading_of_exponent(model, found)},
           {"retained", retained_table(found)},

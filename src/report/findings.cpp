@@ -37,6 +37,31 @@ std::string rounded(double number) {
 // Eigenvalues nearer to 1 than this are 1 as far as the arithmetic can tell.
 double uncertainty_of_one(const Model& model) { return 10 * traits(model.precision).eta; }
 
+// Past it a mode may be missing. Where the tolerance is not known the model's own word counts for all.
+std::size_t first_unconverged(const Model& model, double tolerance) {
+  if (model.residuals.size() != model.modes()) return model.modes();
+  const auto reached = [&](double residual) { return std::isnan(tolerance) ? !std::isnan(residual) : residual <= tolerance; };
+  const auto first = std::find_if_not(model.residuals.begin(), model.residuals.end(), reached);
+  return static_cast<std::size_t>(first - model.residuals.begin());
+}
+
+// Modes of which the number to keep says nothing, and why.
+std::string not_counted(const Model& model, const Findings& found) {
+  const std::size_t known = first_unconverged(model, found.tolerance);
+  std::vector<std::size_t> few;
+  for (std::size_t j = 0; j < known; ++j)
+    if (localised(model, found.supports[j])) few.push_back(j);
+  std::string text;
+  if (!few.empty())
+    text += fmt::format(" {} on a few rows and {} not counted.",
+                        "M" + modes_text(few).substr(1) + one_or_many(few.size(), " lives", " live"),
+                        one_or_many(few.size(), "is", "are"));
+  if (known < model.modes())
+    text +=
+        fmt::format(" Mode {} did not reach the tolerance: from there on modes may be missing, and none is counted.", known + 1);
+  return text;
+}
+
 // Small shares, and those next to all of it, to a tenth: 99.9 % is not 100 %.
 std::string percent(double share) {
   const bool fine = share < 0.0995 || (share >= 0.995 && share < 1);
@@ -64,8 +89,11 @@ Findings find_quickly(const Model& model) {
     }
   for (const double residual : model.residuals) found.largest_residual = worse(found.largest_residual, residual);
   found.tolerance = tolerance_of(model);
-  found.keep = modes_to_keep(model.eigenvalues, uncertainty_of_one(model));
   found.supports = mode_supports(model);
+  std::vector<double> values;
+  for (std::size_t j = 0; j < first_unconverged(model, found.tolerance); ++j)
+    if (!localised(model, found.supports[j])) found.counted.push_back(j), values.push_back(model.eigenvalues[j]);
+  found.keep = modes_to_keep(values, uncertainty_of_one(model));
   return found;
 }
 
@@ -107,23 +135,30 @@ std::string answer(const Model& model, const Findings& found, const std::vector<
 
 std::string reason_to_keep(const Model& model, const Findings& found) {
   const ModeCount& keep = found.keep;
-  if (model.modes() < 2) return "One mode alone has no gap to be judged by.";
+  const std::string others = not_counted(model, found);
+  const std::size_t counted = found.counted.size();
+  if (counted == 0) return "No mode can be advised." + others;
+  if (counted == 1) return "One mode alone has no gap to be judged by." + others;
   if (!keep.clear)
     return fmt::format(
-        "No gap stands out: no time scale −1/log λ is more than 1.5 times the next. Keep all {} modes and let the diffusion time "
-        "weigh them, "
-        "or decide by the held-out error of your task.",
-        model.modes());
+               "No gap stands out: no time scale −1/log λ is more than 1.5 times the next. Keep all {} modes and let the "
+               "diffusion time weigh them, or decide by the held-out error of your task.",
+               counted) +
+           others;
   const double one = uncertainty_of_one(model);
-  const double here = time_scale(model.eigenvalues[keep.modes - 1], one), next = time_scale(model.eigenvalues[keep.modes], one);
+  const auto scale = [&](std::size_t place) { return time_scale(model.eigenvalues[found.counted[place]], one); };
+  const double here = scale(keep.modes - 1), next = scale(keep.modes);
   const std::string scales = std::isinf(here)
                                  ? fmt::format("from beyond what {} resolves to {:.3g}", traits(model.precision).name, next)
                                  : fmt::format("by {:.3g}, from {:.3g} to {:.3g}", keep.fall, here, next);
+  const std::vector<std::size_t> kept(found.counted.begin(), found.counted.begin() + static_cast<std::ptrdiff_t>(keep.modes));
+  const bool leading = kept.back() + 1 == keep.modes;
   return fmt::format(
-      "Keep {}: past {} the time scale −1/log λ falls {} steps of the walk, the largest fall among the {} modes. Modes may "
-      "repeat a direction at a "
-      "higher frequency: a map that needs the finer ones wants more.",
-      grouped_count(keep.modes, "mode"), keep.modes == 1 ? "it" : "them", scales, model.modes());
+             "Keep {}: past {} the time scale −1/log λ falls {} steps of the walk, the largest fall among {} modes. Modes may "
+             "repeat a direction at a higher frequency: a map that needs the finer ones wants more.",
+             leading ? grouped_count(keep.modes, "mode") : modes_text(kept), keep.modes == 1 ? "it" : "them", scales,
+             counted == model.modes() ? fmt::format("the {}", counted) : fmt::format("the {} counted", counted)) +
+         others;
 }
 
 std::string reading_of_exponent(const Model& model, const Findings& found) {

@@ -24,16 +24,19 @@ struct Findings {
   double largest_residual = 0;
   double tolerance = std::numeric_limits<double>::quiet_NaN();  // NaN where the model does not know
   bool chosen = false;                                          // the bandwidth, by the flow
-  ModeCount keep;
+  std::vector<std::size_t>
+      counted;     // modes, from 0, among which the number to keep is judged: those before the first that did not converge
+                   // and live on more than a few rows
+  ModeCount keep;  // of these
   std::vector<ModeSupport> supports;
   KernelSupport retained;
 };
 
+// "mode 3", "modes 1, 2, 4", the first few of many. From 0, and shown from 1.
+std::string modes_text(const std::vector<std::size_t>& modes);
+
 // Whether a mode lives on a few rows, where few is not most of what there is.
 bool localised(const Model& model, const ModeSupport& support);
-
-// Leading modes whose eigenvalues are next to 1: they only tell which piece a row is in.
-std::size_t modes_of_pieces(const Model& model);
 
 Findings find(const Model& model);
 // Without the mass that neighbour graphs keep, for which rows of the kernel are made.

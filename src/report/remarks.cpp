@@ -5,21 +5,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "analysis/components.hpp"
+#include "base/counted.hpp"
 #include "report/findings.hpp"
 
 namespace fd {
 namespace {
 
 using Remarks = std::vector<Remark>;
-
-constexpr double next_to_one = 1e-4;  // an eigenvalue so close to 1 separates pieces
-
-std::string modes_text(const std::vector<std::size_t>& modes) {
-  const std::size_t shown = std::min<std::size_t>(modes.size(), 8);
-  return fmt::format("{} {}{}", modes.size() == 1 ? "mode" : "modes",
-                     fmt::join(modes.begin(), modes.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
-                     shown < modes.size() ? ", …" : "");
-}
 
 void remark_convergence(const Model& model, Remarks& out) {
   if (model.converged) return;
@@ -29,13 +22,14 @@ void remark_convergence(const Model& model, Remarks& out) {
 }
 
 void remark_pieces(const Model& model, Remarks& out) {
-  const std::size_t near = modes_of_pieces(model);
+  const std::size_t near = next_to_one(model.eigenvalues);
   if (near == 0) return;
   out.push_back(
       {"separate-pieces", Weight::care,
-       fmt::format("{} within {:g} of 1: the rows fall into about {} pieces that hardly exchange anything, and {} which piece a "
-                   "row is in.",
-                   near == 1 ? "One eigenvalue is" : fmt::format("{} eigenvalues are", near), next_to_one, near + 1,
+       fmt::format("{} next to 1, within {:.2g}: the rows fall into about {} pieces that hardly exchange anything, and {} which "
+                   "piece a row is in.",
+                   near == 1 ? "One eigenvalue is" : fmt::format("{} eigenvalues are", near),
+                   std::max(0.0, 1 - model.eigenvalues[near - 1]), near + 1,
                    near == 1 ? "that mode only tells" : "those modes only tell"),
        fmt::format("{}, fit the pieces one by one, or use a smaller --beta if they ought to be connected.",
                    near < model.modes()
@@ -47,7 +41,7 @@ void remark_pieces(const Model& model, Remarks& out) {
 void remark_support(const Model& model, const Findings& found, Remarks& out) {
   std::vector<std::size_t> modes;
   for (std::size_t j = 0; j < found.supports.size(); ++j)
-    if (localised(model, found.supports[j])) modes.push_back(j + 1);
+    if (localised(model, found.supports[j])) modes.push_back(j);
   if (modes.empty()) return;
   out.push_back({"localised-modes", Weight::care,
                  fmt::format("{} {} on fewer than {:.2g} rows: {} a few points rather than the shape of the data.",
@@ -67,13 +61,20 @@ void remark_aside(const Model& model, Remarks& out) {
 
 void remark_neighbours(const Model& model, const Findings& found, Remarks& out) {
   constexpr double few = 5, most = 0.5;
-  if (found.n_eff < few)
+  const bool narrow = found.n_eff<few, broad = found.n_eff> most * static_cast<double>(model.n);
+  if (narrow && broad)  // of so few points both are true at once, and no bandwidth mends it
+    out.push_back({"few-points", Weight::care,
+                   fmt::format("{} are too few for a map: about {:.2g} effective neighbours are most of all others, and still "
+                               "few.",
+                               counted(model.n, "point"), found.n_eff),
+                   "Add points: no bandwidth makes up for them."});
+  else if (narrow)
     out.push_back(
         {"few-neighbours", Weight::care,
          fmt::format("A point has only about {:.2g} effective neighbours: fine modes follow the accidents of the sample.",
                      found.n_eff),
          "Trust the slow modes only, use a smaller --beta, or add points."});
-  if (found.n_eff > most * static_cast<double>(model.n))
+  else if (broad)
     out.push_back({"broad-kernel", Weight::care,
                    fmt::format("A point sees {:.0f} % of all others as neighbours: the map is close to a linear one.",
                                100 * found.n_eff / static_cast<double>(model.n)),
@@ -113,9 +114,11 @@ void remark_wall(const Model& model, Remarks& out) {
 
 }  // namespace
 
-std::size_t modes_of_pieces(const Model& model) {
-  return static_cast<std::size_t>(
-      std::count_if(model.eigenvalues.begin(), model.eigenvalues.end(), [](double value) { return value > 1 - next_to_one; }));
+std::string modes_text(const std::vector<std::size_t>& modes) {
+  const std::size_t shown = std::min<std::size_t>(modes.size(), 8);
+  std::string text = one_or_many(modes.size(), "mode", "modes");
+  for (std::size_t i = 0; i < shown; ++i) text += fmt::format("{}{}", i == 0 ? " " : ", ", modes[i] + 1);
+  return shown < modes.size() ? text + ", …" : text;
 }
 
 std::vector<Remark> remarks_on(const Model& model, const Findings& found) {

@@ -423,6 +423,17 @@ def test_time_is_held_against_the_forecast_and_the_machine(browser, apart):
     assert browser(BROKEN) == [] and browser.complaints() == []
 
 
+@pytest.mark.parametrize("beta", ["1.45", "3.5"])
+def test_axes_of_a_single_probe_have_numbers(browser, roll, tmp_path, beta):
+    """A bandwidth that was given: axes of much less than a decade, in which there may be no 1, 2 or 5."""
+    run("fit", roll / "demo.npy", "--beta", beta, "-k", "4", "--quiet", "-o", "m.h5", "--report", "one.html", folder=tmp_path)
+    browser.open(tmp_path / "one.html")
+    for plot in ("plot-flow", "plot-neighbours", "plot-dimension"):
+        for axis in browser("return [...document.querySelectorAll('#' + arguments[0] + ' g.axis')].map(a => [...a.querySelectorAll('text')].map(t => t.textContent).filter(t => t))", plot):
+            assert len(axis) >= 2 and len(set(axis)) == len(axis), (plot, axis)
+    assert browser.complaints() == []
+
+
 def test_terms_are_of_the_largest_rung_that_has_a_curve(browser, roll, tmp_path):
     """The page of a fit with three rungs, made of one with one."""
     text = (roll / "labelled.html").read_text(encoding="utf-8")

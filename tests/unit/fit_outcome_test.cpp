@@ -76,6 +76,13 @@ TEST(Outcome, RowsAside) {
   Model model = with({0.5}, {1e-6});
   model.aside = {17};
   EXPECT_EQ(describe_aside(model, {}), "1 of 900 rows (row 18) that the others do not resolve is placed by extension");
+  model.names.assign(900, "");
+  for (std::size_t i = 0; i < 900; ++i)
+    model.names[i] = "row " + std::to_string(i + 3);  // by drop-rows: two before them had gaps
+  EXPECT_EQ(describe_aside(model, {}), "1 of 900 rows (row 20) that the others do not resolve is placed by extension");
+  model.names[17] = "AAC-1";
+  EXPECT_EQ(describe_aside(model, {}), "1 of 900 rows (row \"AAC-1\") that the others do not resolve is placed by extension");
+  model.names.clear();
   model.aside = {17, 20};
   EXPECT_EQ(describe_aside(model, {}), "2 of 900 rows (rows 18, 21) that the others do not resolve are placed by extension");
 }
@@ -92,6 +99,10 @@ TEST(Outcome, ComponentsThatWereAskedFor) {
   EXPECT_NE(describe_separation(with({1, 0.8, 0.7}, {1e-6, 1e-6, 1e-6}), spread, 3, true).find("show 2 nearly separate ones"),
             std::string::npos);
   EXPECT_EQ(describe_separation(whole, spread, 1, true), "");
+  // next to 1 is what it is to the search: also a hundred times closer than the next
+  const Model close = with({0.997, 0.4, 0.3}, {1e-6, 1e-6, 1e-6});
+  EXPECT_EQ(describe_separation(close, spread, 1, false),
+            "the rows fall into 2 nearly separate components: try `components = 2`");
 }
 
 TEST(Outcome, LocalisedModes) {

@@ -46,7 +46,6 @@ TEST_F(LabelsTest, NamesPlaceTheLines) {
   const auto labels = read("cell,kind\nr3,c\nr1,a\nr2,b\n", 3, names);
   ASSERT_EQ(labels.size(), 1u);
   EXPECT_EQ(labels[0].words, (Words{"a", "b", "c"}));
-  EXPECT_EQ(read("cell,kind\nx,c\ny,a\nz,b\n", 3, names).size(), 2u);                            // other names: in order
   EXPECT_THROW(read("cell,kind\nx,c\ny,a\nr2,b\n", 3, names), Error);                            // some of them: neither
   EXPECT_EQ(read("r4,d\nr3,c\nr1,a\nr5,e\nr2,b\n", 3, names)[0].words, (Words{"a", "b", "c"}));  // more lines than rows
   EXPECT_EQ(read("r3\nr1\nr2\n", 3, names)[0].words, (Words{"r3", "r1", "r2"}));
@@ -177,6 +176,45 @@ TEST_F(LabelsTest, NumbersThatAreNamesInAnotherSpellingAreRefused) {
   EXPECT_NE(points.find("in another spelling, \"3.0\" for \"3\""), std::string::npos) << points;
   EXPECT_NE(zeros.find("in another spelling, \"03\" for \"3\""), std::string::npos) << zeros;
   EXPECT_EQ(read("0.25,a\n0.5,b\n0.75,c\n0.125,d\n", 4, names).size(), 2u);  // numbers of its own
+}
+
+TEST_F(LabelsTest, NumbersInTheRowsOrderNeedNoPlacing) {
+  const Words names = {"0", "1", "2", "3"};
+  EXPECT_EQ(read(",k\n0.0,a\n1.0,b\n2.0,c\n3.0,d\n", 4, names)[1].words, (Words{"a", "b", "c", "d"}));
+}
+
+TEST_F(LabelsTest, AnIndexInAnotherOrderIsRefused) {
+  for (const Words& names : {Words{}, Words{"r1", "r2", "r3", "r4"}, Words{"row 1", "row 2", "row 5", "row 9"}})
+    for (const char* text : {",k\n3,d\n2,c\n1,b\n0,a\n", "2,c\n1,b\n4,d\n3,a\n", "i,k\n1.0,b\n0.0,a\n3.0,d\n2.0,c\n"}) {
+      const std::string refused = refusal([&] { read(text, 4, names); });
+      EXPECT_NE(refused.find("numbers the rows, in another order than the model's"), std::string::npos) << text << refused;
+    }
+  for (const char* text : {",k\n0,a\n1,b\n2,c\n3,d\n", "1,a\n2,b\n3,c\n4,d\n", "k,i\na,3\nb,1\nc,0\nd,2\n"})
+    EXPECT_EQ(read(text, 4).size(), 2u) << text;            // in order, or behind another column
+  EXPECT_EQ(read("2,0\n1,1\n1,0\n0,1\n", 4).size(), 2u);    // clusters
+  const Words kept = {"row 2", "row 3", "row 7", "row 9"};  // by drop-rows
+  EXPECT_NE(refusal([&] { read("7,c\n2,a\n3,b\n9,d\n", 4, kept); }), "");
+  EXPECT_NE(refusal([&] { read("6,c\n1,a\n2,b\n8,d\n", 4, kept); }), "");  // from 0
+  EXPECT_EQ(read("2,a\n3,b\n7,c\n9,d\n", 4, kept)[1].words, (Words{"a", "b", "c", "d"}));
+  EXPECT_EQ(read("p5,c\np2,a\np3,b\np9,d\n", 4, kept).size(), 2u);  // rows without names of their own may have some elsewhere
+}
+
+TEST_F(LabelsTest, OtherNamesAreRefused) {
+  const Words names = {"r1", "r2", "r3", "r4"};
+  const std::string refused = refusal([&] { read("cell,kind\nx,c\ny,a\nz,b\nw,b\n", 4, names); });
+  for (const char* words : {"\"x\", \"y\" and 2 more", "they are called \"r1\", \"r2\""})
+    EXPECT_NE(refused.find(words), std::string::npos) << refused;
+  EXPECT_EQ(read("kind,score\nodd,1\neven,2\nodd,3\neven,4\n", 4, names).size(), 2u);  // kinds of rows
+}
+
+TEST_F(LabelsTest, ABlankLineAtTheEndIsARowWhereTheCountAsksForIt) {
+  EXPECT_EQ(read("kind\na\nb\n\n", 3)[0].words, (Words{"a", "b", ""}));
+  EXPECT_EQ(read("kind,score\na,1.5\n\n", 2)[0].words, (Words{"a", ""}));
+  EXPECT_EQ(read("kind\na\nb\n\n", 2)[0].words, (Words{"a", "b"}));
+  const std::string either = refusal([&] { read("parity\nodd\neven\n\n", 3); });  // two labels and a row without, or three labels
+  EXPECT_NE(either.find("1 line at the end is blank"), std::string::npos) << either;
+  EXPECT_NE(refusal([&] { read("kind,score\na,1.5\n\nb,2.5\n\n", 3); }).find("in several ways"), std::string::npos);
+  EXPECT_EQ(read("parity\nodd\neven\n", 3)[0].words, (Words{"parity", "odd", "even"}));
 }
 
 TEST_F(LabelsTest, NamesThatRowsShareKeepTheModelsOrderOrAreRefused) {

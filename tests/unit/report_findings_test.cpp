@@ -172,10 +172,52 @@ TEST(Remarks, AreMadeWhereThereIsCause) {
   EXPECT_EQ(changed([](Model& m) { m.aside = {4}; }), Names{"rows-aside"});
   EXPECT_EQ(changed([](Model& m) { m.sweep.back().n_eff = 2; }), Names{"few-neighbours"});
   EXPECT_EQ(changed([](Model& m) { m.sweep.back().n_eff = 80; }), Names{"broad-kernel"});
+  EXPECT_EQ(changed([](Model& m) { m.n = 3, m.sweep.back().n_eff = 2; }),
+            Names{"few-points"});  // not both, which contradict each other
+  EXPECT_EQ(changed([](Model& m) {
+              m.eigenvalues = {0.996, 0.5};
+            }),
+            Names{"separate-pieces"});  // a hundred times closer than the next
   EXPECT_EQ(changed([](Model& m) { m.eigenvalues[1] = m.eigenvalues[0]; }), Names{"close-eigenvalues"});
   EXPECT_EQ(changed([](Model& m) { m.sweep[0].beta = 2, m.sweep[0].outcome = "wall"; }), Names{"wall"});
   EXPECT_EQ(changed([](Model& m) { m.points = Table(); }), Names{"no-points"});
   EXPECT_EQ(changed([](Model& m) { m.points = Table(), m.converged = false; }), (Names{"not-converged", "no-points"}));
+}
+
+// Modes 1, 2 and 4 of the data, a point's own mode between them, and a fifth.
+Model model_with_a_localised_mode() {
+  Model model = sound_model();
+  model.eigenvalues = {0.97, 0.96, 0.955, 0.95, 0.4};
+  model.residuals.assign(5, 1e-7);
+  model.provenance = R"({"options": {"tolerance": 1e-5}})";
+  model.psi = Table(100, 5, true);
+  for (std::size_t i = 0; i < 100; ++i)
+    for (std::size_t j = 0; j < 5; ++j) model.psi.set(i, j, j == 2 ? (i == 7 ? 10 : 0) : (i >> j) % 2 ? 1 : -1);
+  return model;
+}
+
+TEST(Keep, DoesNotCountModesOnAFewRows) {
+  const Model model = model_with_a_localised_mode();
+  const Findings found = find(model);
+  EXPECT_EQ(found.keep.modes, 3u);
+  const std::string reason = reason_to_keep(model, found);
+  EXPECT_EQ(reason.find("Keep modes 1, 2, 4: past them the time scale −1/log λ falls by 17.9"), 0u) << reason;
+  EXPECT_NE(reason.find("Mode 3 lives on a few rows and is not counted."), std::string::npos) << reason;
+  EXPECT_NE(answer(model, found, {}).find("3 modes stand out"), std::string::npos);
+}
+
+TEST(Keep, DoesNotCountModesFromTheFirstThatDidNotConverge) {
+  Model model = model_with_a_localised_mode();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const double residual : {1e-3, nan}) {
+    model.residuals[4] = residual;
+    const Findings found = find(model);
+    EXPECT_FALSE(found.keep.clear);  // the fall was to the fifth
+    EXPECT_EQ(found.keep.modes, 3u);
+    EXPECT_NE(reason_to_keep(model, found).find("Mode 5 did not reach the tolerance"), std::string::npos);
+  }
+  model.residuals[0] = 1;
+  EXPECT_EQ(reason_to_keep(model, find(model)).find("No mode can be advised."), 0u);
 }
 
 TEST(Answer, SaysWhatItRestsOn) {

@@ -63,6 +63,7 @@ function chart(id, spec) {
     if (of.values) made.tickValues(of.values);
     else made.ticks(of.ticks || 6, of.format);
     if (of.format && typeof of.format === "function") made.tickFormat(of.format);
+    if (scale.base && of.format) tellApart(made, scale, of.format);
     return made;
   }
 
@@ -181,6 +182,15 @@ var plainLog = function (value) {
   return value >= 1e-3 && value < 1e5 ? String(parseFloat(value.toPrecision(3))) : value.toExponential(0).replace("e+", "e").replace("-", "−");
 };
 var decades = function (value) { return Math.abs(Math.log(value) / Math.LN10 % 1) < 1e-6 || Math.abs(Math.abs(Math.log(value) / Math.LN10 % 1) - 1) < 1e-6 ? plainLog(value) : ""; };
+
+// A logarithmic axis of less than a decade may have no two numbers of its format: it gets more of them, or those of a linear one.
+function tellApart(axis, scale, format) {
+  var ends = scale.domain(), several = function (form) { return scale.ticks().filter(form).length > 1; };
+  if (ends[1] / ends[0] > 10 || several(format)) return;
+  if (several(plainLog)) return axis.tickFormat(plainLog);
+  var linear = d3.scale.linear().domain(ends);
+  axis.tickValues(linear.ticks(4)).tickFormat(tickTexts(linear, 4));
+}
 
 // What the colours of the ramp stand for, from low to high.
 function rampLegend(legend, low, high, colours) { drawRamp(legend.append("svg").attr("width", 300).attr("height", 40), low, high, colours); }

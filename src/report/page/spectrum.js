@@ -30,7 +30,7 @@ function spectrumPlot(state) {
     draw: function (layer, self) {
       var zero = self.y(0), accent = cssColour("--accent"), soft = cssColour("--soft");
       if (report.keep.clear) {
-        var edge = self.x(report.keep.modes + 0.5);
+        var edge = self.x(report.keep.last + 0.5);
         layer.append("rect").attr("class", "kept").attr("x", self.x(0.3)).attr("width", Math.max(0, edge - self.x(0.3))).attr("height", self.height).attr("fill", accent).attr("fill-opacity", 0.08);
         layer.append("line").attr("x1", edge).attr("x2", edge).attr("y2", self.height).attr("stroke", accent).attr("stroke-dasharray", "4 3");
       }
