@@ -29,7 +29,7 @@ MODELS = {
 PAPER = {(32, 1): 5.3e11, (32, 8): 3.8e11}  # pairs/s, RTX PRO 6000
 WIDTHS = {1: [1], 8: [8], 32: [16, 16]}
 PAPER_RATE, PAPER_EFFICIENCY = 3.8e11, 0.71  # b = 8 at 2^20; of four GPUs
-LINK, HOST_COPY = 50e9, 10e9  # bytes/s: PCIe 5 x16 from pinned memory; copies of one host thread, a rank each
+LINK, HOST_COPY = 50e9, 10e9  # bytes/s: PCIe 5 x16, from GPU to GPU or pinned memory; copies of one host thread, a rank each
 TILE = 128 * 32  # entries of a tile of a thread block, 4 warps
 
 
@@ -110,30 +110,37 @@ def rate_of(model, dimension, columns, parts, listing):
     return by_pipes, worst, by_all
 
 
-def half_ring(rows, gpus, rate, dimension, columns, through_host):
-    """Seconds of a pass. Each GPU has its own triangle and floor(P / 2) visitors, the last by halves for even P: together N^2 / P ordered pairs. Through
-    the host, as it is: points travel as doubles and weights and sums as floats, from panels by way of doubles, and nothing of it is hidden behind tiles;
-    bytes a row are those that src/backends/ranks/half_ring.cpp and archives copy. From GPU to GPU, under the tiles: the last sums alone are seen."""
+def half_ring(rows, gpus, rate, dimension, columns, route, link=LINK):
+    """Seconds of a pass. Each GPU has its own triangle and floor(P / 2) visitors, the last by halves for even P: together N^2 / P ordered pairs.
+
+    route "lent" (ranks of one process, half_ring_lent.cpp): weights of a visitor, and in the first pass its points, travel under the tiles of the step before;
+    they are seen where they take longer. Sums of each step are fetched and added when the tiles are done: all of that is seen. "again": where there is no
+    memory to keep visitors, points travel in each pass, under the tiles too. "host" (MPI, half_ring.cpp): points travel as doubles and weights and sums as
+    floats, from panels by way of doubles, and nothing of it is hidden behind tiles; bytes a row are those that archives copy."""
     n, steps = rows / gpus, gpus // 2
     work = rows * n / rate
     if gpus == 1:
         return work
-    if not through_host:
-        return work + 2 * 4 * n * columns / LINK
-    points = 8 * dimension * n
-    visit = points / LINK + points / HOST_COPY + columns * n * (8 / LINK + 32 / HOST_COPY)
-    guest = points / LINK + points / HOST_COPY + columns * n * (4 * 8 / LINK + (20 + 16 + 24 + 28) / HOST_COPY)
-    return work + visit + steps * guest
+    points, panel = 8 * dimension * n, 4 * columns * n
+    if route == "host":
+        visit = points / link + points / HOST_COPY + columns * n * (8 / link + 32 / HOST_COPY)
+        guest = points / link + points / HOST_COPY + columns * n * (4 * 8 / link + (20 + 16 + 24 + 28) / HOST_COPY)
+        return work + visit + steps * guest
+    tiles = [n * n / rate] + (steps - 1) * [2 * n * n / rate]  # under which the visitors come
+    come = (panel + (points if route == "again" else 0)) / link
+    return work + sum(max(0, come - t) for t in tiles) + steps * panel / link
 
 
 def print_several(rate, share):
-    print(f"\nFour GPUs at {share:.0%} of the bound, D = 32, b = 8: predicted efficiency (paper, 2^20: {PAPER_EFFICIENCY:.0%})")
-    for rows in (2**20, 2**22):
-        one = half_ring(rows, 1, rate * share, 32, 8, True)
-        times = [half_ring(rows, 4, rate * share, 32, 8, host) for host in (True, False)]
-        print(f"  2^{rows.bit_length() - 1}: one {one:.3f} s; through the host, as it is, {times[0]:.3f} s, {one / times[0] / 4:.0%};"
-              f" were it from GPU to GPU {times[1]:.3f} s, {one / times[1] / 4:.0%}")
-    found = half_ring(2**22, 4, rate * share, 32, 8, True) / (2**44 / (4 * PAPER_EFFICIENCY * PAPER_RATE))
+    print(f"\nGPUs of one process at {share:.0%} of the bound, D = 32, b = 8: predicted efficiency (paper, four at 2^20: {PAPER_EFFICIENCY:.0%})")
+    for rows in (2**18, 2**20, 2**22):
+        one = half_ring(rows, 1, rate * share, 32, 8, "lent")
+        cells = []
+        for gpus in (4, 8):
+            for text, route, link in (("", "lent", LINK), (" (points anew)", "again", LINK), (" (10 GB/s)", "lent", 10e9), (" (MPI)", "host", LINK)):
+                cells.append(f"{gpus}{text} {one / gpus / half_ring(rows, gpus, rate * share, 32, 8, route, link):.0%}")
+        print(f"  2^{rows.bit_length() - 1}, one {one:.3f} s: " + ", ".join(cells))
+    found = half_ring(2**22, 4, rate * share, 32, 8, "lent") / (2**44 / (4 * PAPER_EFFICIENCY * PAPER_RATE))
     print(f"The paper's runs at {share:.0%} of the bound, if all of them were passes at b = 8: "
           + ", ".join(f"{s * PAPER_RATE / (rate * share):.1f} s for {s:g} s" for s in (16.0, 2225))
           + f" on one GPU, {12447 * found:.0f} s for 12447 s on four.")

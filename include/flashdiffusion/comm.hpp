@@ -21,7 +21,8 @@ class Comm {
   virtual void send(int to, Message message) = 0;
   virtual Message receive(int from) = 0;  // waits for it
   virtual void expect(int) {}             // the next message from this rank is needed soon: it may be fetched meanwhile
-  virtual void progress() {}              // lets messages on their way move; called several times a second while a rank computes
+  virtual bool in_one_process() const { return false; }  // what one rank has in memory the others can reach
+  virtual void progress() {}  // lets messages on their way move; called several times a second while a rank computes
 
   // The work of this number is to end early on all ranks. Rank 0 numbers it: no number comes twice, or one stopped work would stop another.
   std::uint64_t new_work() { return ++last_work_; }

@@ -14,6 +14,7 @@
 
 #include <Eigen/Core>
 
+#include <flashdiffusion/error.hpp>
 #include <flashdiffusion/points.hpp>
 #include <flashdiffusion/precision.hpp>
 
@@ -99,6 +100,18 @@ class Backend {
   virtual void send_points(const Points& points, Archive& to) = 0;
   virtual std::unique_ptr<Points> visitor(Archive& from) = 0;
 
+  // Where ranks are of one process and their back-ends reach each other's memory, messages say where things lie in place of what they hold. It stays there
+  // until the call that the message is part of is over on all ranks: whoever lends changes nothing of it meanwhile. What is borrowed is copied, and may still be
+  // on its way when these return: whatever is done with it waits for it.
+  virtual bool lends() const { return false; }
+  virtual void lend_points(const Points&, Archive&) { throw lends_nothing(); }
+  virtual std::unique_ptr<Points> borrow_points(Archive&) { throw lends_nothing(); }
+  virtual void skip_points(Archive&) { throw lends_nothing(); }  // of a message, where a copy was kept
+  virtual void lend(Columns, Archive&) { throw lends_nothing(); }
+  virtual void borrow(Archive&, Panel&) { throw lends_nothing(); }  // into a panel of as many rows and columns
+  // Whether there is memory to keep so many visitors from pass to pass, each with as many rows as these points.
+  virtual bool keeps_visitors([[maybe_unused]] const Points& like, [[maybe_unused]] std::size_t visitors) const { return false; }
+
   virtual Eigen::MatrixXd gram(Columns a, Columns b) = 0;  // A^T B
   // Y = A S, or Y += A S; Y may be the first columns of A when not accumulating.
   virtual void combine(Columns a, const Eigen::MatrixXd& s, Columns y, bool accumulate) = 0;
@@ -109,6 +122,9 @@ class Backend {
   // host: rows × a.count, row-major, in the order of the source.
   virtual void upload(const double* host, Columns a) = 0;
   virtual void download(Columns a, double* host) = 0;
+
+ private:
+  static Error lends_nothing() { return {Failure::device, "this back-end lends nothing to others"}; }
 };
 
 struct BackendRequest {

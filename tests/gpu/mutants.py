@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Kernels and host code broken one line at a time: does anybody notice?
 
-    tests/gpu/mutants.py BUILD_DIR [--target 80|120] [--kernels REGEX] [--sample N] [--short] [--list]
+    tests/gpu/mutants.py BUILD_DIR [--target 80|120] [--kernels REGEX] [--sample N] [--minutes M] [--jobs N] [--short] [--list]
 
 Of the PTX that is shipped every barrier, wait, commit and fence is left out in turn, and every address of shared or global memory is moved on by one
 element (of the size of the access, so that alignment does not give it away). Each mutant runs on the software GPU, in the small cases (kernel_cases.cpp)
 that reach its line: it is reported by the software GPU's checks, or found by a wrong result, or it survives. Of the host code every wait and event is left
 out in turn. What may survive, and why, is in mutants_survive.json: a survivor that is not there is a failure.
 
---sample N takes N mutants of each kind, evenly spread, and says so; --short is the few seconds' form of `make test`."""
+--sample N takes N mutants of each kind, evenly spread, and says so; --minutes M begins none after that time, and tries moved ones in an order in which any
+first part of them is spread evenly; --short is the few seconds' form of `make test`."""
 import argparse
 import collections
 import json
@@ -24,8 +25,9 @@ import ptx_kernels
 SYNCHRONISATION = re.compile(r"^\s*(bar\.|barrier|cp\.async\.(wait|commit)|membar|fence|mbarrier)")
 ACCESS = re.compile(r"^\s*(@!?%p\d+\s+)?(ld\.shared|ld\.global|st\.shared|st\.global|red\.|atom\.|ldmatrix|cp\.async\.c[ag])")
 SIZES = {"8": 1, "16": 2, "32": 4, "64": 8}
-WAITS = ("cuEventRecord", "cuEventSynchronize", "cuStreamWaitEvent", "cuStreamSynchronize")
-HOST_CASES = {"many_rows": dict(FD_SOFTGPU_MEMORY="1M", FD_SOFTGPU_MULTIPROCESSORS=1), "two_parts_8_pair": {}, "blocks_fp32": {}, "two_devices": dict(FD_SOFTGPU_DEVICES=2)}
+WAITS = ("cuEventRecord", "cuEventSynchronize", "cuStreamWaitEvent", "cuStreamSynchronize", "cuMemcpyPeerAsync")
+HOST_CASES = {"many_rows": dict(FD_SOFTGPU_MEMORY="1M", FD_SOFTGPU_MULTIPROCESSORS=1), "two_parts_8_pair": {}, "blocks_fp32": {}, "two_devices": dict(FD_SOFTGPU_DEVICES=2),
+              "lent_fp32": dict(FD_SOFTGPU_DEVICES=3), "lent_by_hand": dict(FD_SOFTGPU_DEVICES=2)}
 SHORT_CASES = ["two_parts_1_d5", "two_parts_1_panels", "two_parts_8_d40", "one_part_rough_8_d5", "two_parts_mass_d5", "direct_f64_d18"]
 
 Mutant = collections.namedtuple("Mutant", "kind kernel line text")  # line from 0
@@ -82,7 +84,7 @@ def spread(found, count):
     return found if len(found) <= count else [found[k * (len(found) - 1) // (count - 1)] for k in range(count)]
 
 
-def try_mutants(build, target, mutants, of_modules, of_all, lines, results):
+def try_mutants(build, target, mutants, of_modules, of_all, lines, results, jobs, deadline):
     """Worker threads, a server each."""
     queue, lock = collections.deque(mutants), threading.Lock()
 
@@ -91,7 +93,7 @@ def try_mutants(build, target, mutants, of_modules, of_all, lines, results):
         try:
             while True:
                 with lock:
-                    if not queue:
+                    if not queue or time.monotonic() > deadline:
                         return
                     mutant = queue.popleft()
                 outcome = "not run"
@@ -108,7 +110,7 @@ def try_mutants(build, target, mutants, of_modules, of_all, lines, results):
         finally:
             server.close()
 
-    threads = [threading.Thread(target=work) for _ in range(os.cpu_count() or 1)]
+    threads = [threading.Thread(target=work) for _ in range(jobs)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -139,6 +141,8 @@ def main():
     parser.add_argument("--target", default="80", choices=("80", "120"))
     parser.add_argument("--kernels", default="")
     parser.add_argument("--sample", type=int, default=0)
+    parser.add_argument("--minutes", type=float, default=0)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--short", action="store_true")
     parser.add_argument("--list", action="store_true", help="every survivor, also those with a reason")
     wish = parser.parse_args()
@@ -155,7 +159,11 @@ def main():
     everything = {kind: len(found) for kind, found in kinds.items()}
     count = 24 if wish.short else wish.sample
     results = []
-    try_mutants(wish.build, wish.target, [m for found in kinds.values() for m in evenly(found, count)], of_modules, of_all, lines, results)
+    if wish.minutes:  # all that are left out; of the others steps of the golden section
+        everywhere = sorted(range(len(kinds["moved"])), key=lambda k: k * 0.6180339887498949 % 1)
+        kinds["moved"] = [kinds["moved"][k] for k in everywhere]
+    deadline = time.monotonic() + 60 * wish.minutes if wish.minutes else float("inf")
+    try_mutants(wish.build, wish.target, [m for found in kinds.values() for m in evenly(found, count)], of_modules, of_all, lines, results, wish.jobs, deadline)
 
     table, unexplained = collections.Counter(), []
     for mutant, outcome in sorted(results, key=lambda r: (r[0].kernel.name, r[0].line)):

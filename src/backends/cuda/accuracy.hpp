@@ -12,12 +12,13 @@
 //   bound asks for it.
 //
 // One part, for the promises of tf32 and bf16: coordinates are multiples of h, the smallest power of two for which they have 11 bits. As norms are those of
-// the rounded points, t is off by sum d_c e_c for d = x - y and the roundings e_c of its coordinates: at most h each, of mean zero over the shift, which is
-// uniform modulo h, and independent from column to column. As for the cpu's fixed point the error of a row is sub-Gaussian with sigma = ln 2 (h/2) r
-// at an average distance r, and the bound is 4 sigma, plus ln 2 D h^2 / 4 for sum e_c^2 / 2. Equal rows are rounded alike: nothing is wrong between
-// them. Products are multiples of h^2, and exact as long as |x| <= 2^12 h; beyond that a tensor core cuts each of 8 products, the sum they are added to,
-// and the result, to 24 bits: 22 units of 2^-24 |x|^2 in 16 coordinates. h is 2^-11 of the largest coordinate, so for few columns and large norms this
-// is no choice, and the form in two parts is taken.
+// the rounded points, t is off by d.e + |e|^2 / 2 for d = x - y and the difference e of two roundings, |e_c| <= h: by tau(r) = h sqrt(D) r + D h^2 / 2 at most
+// for rows at distance r, whatever the points. (For most it is far less: the shift is uniform modulo h, and roundings of different columns are unrelated. But
+// points can be built of which all roundings add up, and a promise holds for these too.) A row of K |W| is off by 2^tau - 1 at the largest distance there is,
+// for weights may leave nothing of it but its farthest neighbours. In the norm a normalised kernel is off by the largest row sum of P_ij (2^tau_ij - 1) at
+// most, and a row of P holds its own point: there r is the average distance (kernel/mean_distance.hpp). Products are multiples of h^2, and exact as long as
+// |x| <= 2^12 h; beyond that a tensor core cuts each of 8 products, the sum they are added to, and the result, to 24 bits: 22 units of 2^-24 |x|^2 in 16
+// coordinates. h is 2^-11 of the largest coordinate, so for few columns and large norms this is no choice, and the form in two parts is taken.
 //
 // Rough sums, for the same promises: entries and weights are 16-bit floats, each right to 2^-11 and all of them wrong by as much the same way at worst. That
 // leaves tf32 2e-5 for exponents, which those of two parts keep.
@@ -74,22 +75,26 @@ struct Arithmetic {
   double norm_error = 0;         // of a normalised kernel in the norm, where it may be more than fp32's
 };
 
-// Coordinates in one part: their step, what a row of a product is off by, and a normalised kernel in the norm (cpu/accuracy.hpp: coding_error).
+// Coordinates in one part: their step, what a row of a product is off by at most, and a normalised kernel in the norm.
 struct OnePart {
   double step, row_error, norm_error;
 };
 inline OnePart one_part(double beta, const Bounds& x, const Bounds& z) {
-  const double scale = Gaussian::point_scale(beta), dimension = static_cast<double>(x.dimension),
-               rows = static_cast<double>(x.rows);
+  const double scale = Gaussian::point_scale(beta), dimension = static_cast<double>(x.dimension);
   const double norm = scale * std::sqrt(std::max(x.square, z.square)), moved = norm + largest_shift * std::sqrt(dimension);
   const double coordinate = scale * std::max(x.coordinate, z.coordinate) + largest_shift;
-  const double step = std::exp2(std::ceil(std::log2(coordinate / 2047)));
-  const double distance = one_table(x, z) ? std::min(2 * norm, mean_distance(rows)) : 2 * norm;
-  const double sigma = std::numbers::ln2 / 2 * step * distance, steps = std::ceil(dimension / step_columns);
+  const double step = std::exp2(std::ceil(std::log2(coordinate / 2047))), steps = std::ceil(dimension / step_columns);
+  const auto exponent_error = [&](double distance) {
+    return step * std::sqrt(dimension) * distance + dimension / 2 * step * step;
+  };
+  const double farthest = std::numbers::ln2 * exponent_error(2 * norm), row = std::expm1(farthest);
   const double cut =
       moved <= 0x1p12 * step ? 0 : std::numbers::ln2 * 22 * steps * std::exp2(std::floor(2 * std::log2(moved)) - 24);
-  const double bias = std::numbers::ln2 / 4 * dimension * step * step + cut + two_parts_error;
-  return {step, 4 * sigma + bias, std::sqrt(2 * std::log(2000 * rows)) * sigma + bias};
+  const double rest = cut + two_parts_error;
+  // 2^tau - 1 <= row / farthest ln 2 tau up to the farthest: the average of tau counts
+  const double mean = one_table(x, z) ? std::min(2 * norm, mean_distance(static_cast<double>(x.rows))) : 2 * norm;
+  const double average = farthest > 0 ? row / farthest * std::numbers::ln2 * exponent_error(mean) : 0;
+  return {step, row + rest, average + rest};
 }
 
 // For a product of so many columns, of which tensor cores sum groups of five and more in a product of two sides.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "backends/cuda/pass.hpp"
+#include "backends/cuda/shapes.hpp"
 #include "backends/cuda/tall_blocks.hpp"
 
 namespace fd {
@@ -68,6 +69,21 @@ class CudaBackend final : public Backend {
   void send_points(const Points& points, Archive& to) override { as_cuda(points).write(to, blocks_.staging()); }
   std::unique_ptr<Points> visitor(Archive& from) override {
     return std::make_unique<CudaPoints>(device_, from, blocks_.staging());
+  }
+
+  bool lends() const override { return true; }
+  void lend_points(const Points& points, Archive& to) override { as_cuda(points).lend(to); }
+  std::unique_ptr<Points> borrow_points(Archive& from) override { return std::make_unique<CudaPoints>(device_, from); }
+  void skip_points(Archive& from) override { CudaPoints::skip_lent(from); }
+  void lend(Columns a, Archive& to) override { blocks_.lend(a, to); }
+  void borrow(Archive& from, Panel& to) override {
+    cuda::Lent lent;
+    from(lent);
+    device_->use();
+    static_cast<cuda::CudaPanel&>(to).borrow(lent);
+  }
+  bool keeps_visitors(const Points& like, std::size_t visitors) const override {
+    return product_of(as_cuda(like).most_bytes(), visitors, 1) <= cuda::visitors_bytes(device_->memory());
   }
 
   Eigen::MatrixXd gram(Columns a, Columns b) override { return blocks_.gram(a, b); }

@@ -6,6 +6,7 @@
 
 #include "backends/cuda/device.hpp"
 #include "backends/cuda/kernels/arguments.hpp"
+#include "backends/cuda/lending.hpp"
 #include "base/aligned_buffer.hpp"
 #include "device/panel.hpp"
 
@@ -18,15 +19,27 @@ class CudaPanel final : public Panel {
   CudaPanel(SharedDevice device, SharedLayout layout, std::size_t columns, Precision precision)
       : Panel(std::move(layout), columns, precision),
         device_(std::move(device)),
-        values_(*device_, product_of(std::max<std::size_t>(1, rows()), std::max<std::size_t>(1, columns), value_bytes())) {
-    device_->fill_zero(values_.address(), values_.bytes());
-  }
+        values_(*device_, product_of(std::max<std::size_t>(1, rows()), std::max<std::size_t>(1, columns), value_bytes())) {}
   std::size_t value_bytes() const { return traits(precision()).wide_panels ? sizeof(double) : sizeof(float); }
-  Pointer address() const { return values_.address(); }
+  std::size_t bytes() const { return product_of(rows(), columns(), value_bytes()); }
+  // For work of the device's stream.
+  Pointer address() const {
+    if (fresh_) device_->fill_zero(values_.address(), values_.bytes());
+    fresh_ = false;
+    arrival_.meet();
+    return values_.address();
+  }
+  // Passes that used it end with a wait, so the stream is done with it.
+  void borrow(const Lent& lent) {
+    fresh_ = false;
+    arrival_.fetch(*device_, values_.address(), bytes(), lent);
+  }
 
  private:
   SharedDevice device_;  // outlives the buffer
   Buffer values_;
+  mutable bool fresh_ = true;  // zero as soon as it is used
+  Arrival arrival_;
 };
 
 inline Window window(Columns a) {

@@ -79,39 +79,78 @@ CudaPoints::CudaPoints(SharedDevice device, PointSource& source, Precision preci
   }
 }
 
-CudaPoints::CudaPoints(SharedDevice device, Archive& archive, HostBuffer& staging) : device_(std::move(device)) {
-  std::size_t all = 0, first_row = 0, here = 0;
-  archive(all, first_row, here, bounds_.dimension, bounds_.square, bounds_.coordinate, bounds_.copies, bounds_.table, precision_);
-  if (first_row > all || here > all - first_row ||
-      (bounds_.dimension > 0 && here > archive.left() / sizeof(double) / bounds_.dimension))
-    throw Error(Failure::input, "points in it are cut short");
-  layout_ = std::make_shared<const Layout>(all, first_row, here);
-  bounds_.rows = all;
+void archive(Archive& archive, CudaPoints::Head& head) {
+  Bounds& bounds = head.bounds;
+  archive(head.rows, head.first, head.here, bounds.dimension, bounds.square, bounds.coordinate, bounds.copies, bounds.table,
+          head.precision);
+  if (head.first > head.rows || head.here > head.rows - head.first) throw Error(Failure::input, "points in it are cut short");
+}
+
+CudaPoints::Head CudaPoints::head() const { return {layout_->rows(), layout_->first(), layout_->here(), bounds_, precision_}; }
+
+void CudaPoints::take(const Head& head) {
+  layout_ = std::make_shared<const Layout>(head.rows, head.first, head.here);
+  bounds_ = head.bounds;
+  bounds_.rows = head.rows;
+  precision_ = head.precision;
   allocate();
-  const std::size_t some = staged_rows(here, dimension());
-  double* const host = staging.at_least(*device_, std::max<std::size_t>(1, some * dimension()));
+}
+
+CudaPoints::CudaPoints(SharedDevice device, Archive& archive, HostBuffer& staging) : device_(std::move(device)) {
+  Head head;
+  archive(head);
+  const std::size_t here = head.here, dimension = head.bounds.dimension;
+  if (dimension > 0 && here > archive.left() / sizeof(double) / dimension)
+    throw Error(Failure::input, "points in it are cut short");
+  take(head);
+  const std::size_t some = staged_rows(here, dimension);
+  double* const host = staging.at_least(*device_, std::max<std::size_t>(1, some * dimension));
   for (std::size_t first = 0; first < here; first += some) {
-    const std::size_t values = std::min(some, here - first) * dimension();
+    const std::size_t values = std::min(some, here - first) * dimension;
     archive.bytes(host, values * sizeof(double));
-    device_->copy_to_device(coordinates_.address() + first * dimension() * sizeof(double), host, values * sizeof(double));
+    device_->copy_to_device(coordinates_.address() + first * dimension * sizeof(double), host, values * sizeof(double));
     device_->synchronize();
   }
 }
 
 void CudaPoints::write(Archive& archive, HostBuffer& staging) const {
-  std::size_t all = layout_->rows(), first_row = layout_->first(), here = rows();
-  Bounds bounds = bounds_;
-  Precision precision = precision_;
-  archive(all, first_row, here, bounds.dimension, bounds.square, bounds.coordinate, bounds.copies, bounds.table, precision);
-  const std::size_t some = staged_rows(here, dimension());
+  Head head = this->head();
+  archive(head);
+  const std::size_t here = rows(), some = staged_rows(here, dimension());
   double* const host = staging.at_least(*device_, std::max<std::size_t>(1, some * dimension()));
   device_->use();
   for (std::size_t first = 0; first < here; first += some) {
     const std::size_t values = std::min(some, here - first) * dimension();
-    device_->copy_to_host(host, coordinates_.address() + first * dimension() * sizeof(double), values * sizeof(double));
+    device_->copy_to_host(host, coordinates() + first * dimension() * sizeof(double), values * sizeof(double));
     device_->synchronize();
     archive.bytes(host, values * sizeof(double));
   }
+}
+
+CudaPoints::CudaPoints(SharedDevice device, Archive& archive) : device_(std::move(device)) {
+  Head head;
+  Lent lent;
+  archive(head, lent);
+  take(head);
+  arrival_.fetch(*device_, coordinates_.address(), product_of(rows(), dimension(), sizeof(double)), lent);
+}
+
+void CudaPoints::lend(Archive& archive) const {
+  Head head = this->head();
+  Lent lent{device_.get(), coordinates(), product_of(rows(), dimension(), sizeof(double)),
+            nullptr};  // there since they were loaded
+  archive(head, lent);
+}
+
+void CudaPoints::skip_lent(Archive& archive) {
+  Head head;
+  Lent lent;
+  archive(head, lent);
+}
+
+std::size_t CudaPoints::most_bytes() const {
+  const std::size_t width = padded_dimension(std::max<std::size_t>(1, dimension()));
+  return padded_rows() * (2 * sizeof(double) * dimension() + 2 * width * sizeof(std::uint16_t) + sizeof(float) + sizeof(double));
 }
 
 CudaPoints::Fused CudaPoints::fused(double beta, const Arithmetic& arithmetic) const {
@@ -122,7 +161,7 @@ CudaPoints::Fused CudaPoints::fused(double beta, const Arithmetic& arithmetic) c
     packed_.at_least(*device_, product_of(padded, 2 * width, sizeof(std::uint16_t)));  // of two parts, so that it need not grow
     norms_.at_least(*device_, padded * sizeof(float));
     factors_.at_least(*device_, padded * sizeof(double));
-    const PackPoints arguments = {coordinates_.address(),
+    const PackPoints arguments = {coordinates(),
                                   static_cast<int>(rows()),
                                   static_cast<int>(padded),
                                   static_cast<int>(dimension()),
@@ -144,7 +183,7 @@ Pointer CudaPoints::floats(int exponent) const {
   if (exponent_ != exponent) {
     exponent_.reset();
     floats_.at_least(*device_, coordinates_.bytes());
-    const PackFloats arguments = {coordinates_.address(), static_cast<int>(rows()), static_cast<int>(dimension()),
+    const PackFloats arguments = {coordinates(), static_cast<int>(rows()), static_cast<int>(dimension()),
                                   std::ldexp(1.0, exponent), floats_.address()};
     device_->launch_for("pack_floats", rows() * dimension(), arguments);
     exponent_ = exponent;

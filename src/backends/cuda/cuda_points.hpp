@@ -19,13 +19,21 @@ class CudaPoints final : public Points {
   // Of what another rank's back-end wrote.
   CudaPoints(SharedDevice device, Archive& archive, HostBuffer& staging);
   void write(Archive& archive, HostBuffer& staging) const;
+  // Of what another rank's back-end in this process lends.
+  CudaPoints(SharedDevice device, Archive& archive);
+  void lend(Archive& archive) const;
+  static void skip_lent(Archive& archive);
+  std::size_t most_bytes() const;  // of memory, in the forms that a pass may ask for
 
   const SharedLayout& layout() const override { return layout_; }
   std::size_t dimension() const override { return bounds_.dimension; }
   Precision precision() const override { return precision_; }
   const Bounds& bounds() const { return bounds_; }
   std::size_t padded_rows() const { return (rows() + panel_rows - 1) / panel_rows * panel_rows; }
-  Pointer coordinates() const { return coordinates_.address(); }
+  Pointer coordinates() const {
+    arrival_.meet();
+    return coordinates_.address();
+  }
 
   // For the fused kernel.
   struct Fused {
@@ -37,12 +45,21 @@ class CudaPoints final : public Points {
   Pointer floats(int exponent) const;
 
  private:
+  struct Head {  // what goes with the coordinates
+    std::size_t rows = 0, first = 0, here = 0;
+    Bounds bounds;
+    Precision precision = Precision::fp32;
+  };
+  friend void archive(Archive& archive, Head& head);
+  Head head() const;
+  void take(const Head& head);
   void allocate();
   SharedDevice device_;
   SharedLayout layout_;
   Bounds bounds_;
   Precision precision_ = Precision::fp32;
   Buffer coordinates_, shifts_;
+  Arrival arrival_;  // of coordinates
   mutable Buffer packed_, norms_, factors_, floats_;
   mutable double beta_ = std::numeric_limits<double>::quiet_NaN(), step_ = 0;  // of what is packed
   mutable int parts_ = 0;

@@ -1,5 +1,6 @@
 #include "backends/cuda/device.hpp"
 
+#include <algorithm>
 #include <optional>
 
 #include <flashdiffusion/error.hpp>
@@ -92,6 +93,7 @@ Device::~Device() {
   drain();
   if (context_ != nullptr) driver_.set_current(context_);
   for (ModuleHandle module : modules_) driver_.unload_module(module);
+  if (copies_ != nullptr) driver_.destroy_stream(copies_);
   if (stream_ != nullptr) driver_.destroy_stream(stream_);
   if (context_ != nullptr) driver_.release_context(device_);
 }
@@ -99,8 +101,26 @@ Device::~Device() {
 void Device::drain() const noexcept {
   if (context_ == nullptr || stream_ == nullptr) return;
   driver_.set_current(context_);
+  if (copying_) driver_.synchronize(copies_);
   if (busy_) driver_.synchronize(stream_);
-  busy_ = false;
+  busy_ = copying_ = false;
+}
+
+// Memory of a device that cannot be reached is copied all the same: the driver takes it through the host.
+void Device::fetch(Pointer to, const Device& from, Pointer address, std::size_t bytes, EventHandle ready, Event& arrived) const {
+  if (copies_ == nullptr) check(driver_.create_stream(&copies_, non_blocking_stream), "cuStreamCreate");
+  const bool here = from.context_ == context_;
+  if (!here && std::find(known_.begin(), known_.end(), &from) == known_.end()) {
+    int reaches = 0;
+    if (driver_.can_access_peer(&reaches, device_, from.device_) == 0 && reaches != 0)
+      driver_.enable_peer_access(from.context_, 0);  // a refusal costs time alone; it may have been enabled already
+    known_.push_back(&from);
+  }
+  if (ready != nullptr) check(driver_.stream_wait(copies_, ready, 0), "cuStreamWaitEvent");
+  copying_ = true;
+  if (here) check(driver_.copy_on_device(to, address, bytes, copies_), "cuMemcpyDtoDAsync");
+  else check(driver_.copy_from_peer(to, context_, address, from.context_, bytes, copies_), "cuMemcpyPeerAsync");
+  arrived.record(*this, copies_);
 }
 
 void Device::launch_pointers(const char* name, Grid grid, void** arguments) {
@@ -166,13 +186,17 @@ Event::~Event() {
   device_->driver().destroy_event(handle_);
 }
 
-void Event::record(const Device& device) {
+void Event::record(const Device& device, StreamHandle stream) {
   if (device_ == nullptr) {
     device.check(device.driver().create_event(&handle_, event_without_time_that_blocks), "cuEventCreate");
     device_ = &device;
   }
-  device.check(device.driver().record_event(handle_, device.stream()), "cuEventRecord");
+  device.check(device.driver().record_event(handle_, stream), "cuEventRecord");
   recorded_ = true;
+}
+
+void Event::hold(StreamHandle stream) const {
+  if (recorded_) device_->check(device_->driver().stream_wait(stream, handle_, 0), "cuStreamWaitEvent");
 }
 
 void Event::wait() const {

@@ -1,5 +1,5 @@
-// A GPU as the back-end uses it: its primary context, one stream on which everything happens in order, kernels by name, and owners of memory and
-// events. Owners give back what they hold without throwing.
+// A GPU as the back-end uses it: its primary context, one stream on which everything happens in order but for copies from other GPUs, which have one of their
+// own, kernels by name, and owners of memory and events. Owners give back what they hold without throwing.
 //
 // A Device may be used from any one thread at a time; `use()` makes it current where it is about to be called.
 #pragma once
@@ -13,6 +13,8 @@
 #include "backends/cuda/driver.hpp"
 
 namespace fd::cuda {
+
+class Event;
 
 class Device {
  public:
@@ -35,7 +37,8 @@ class Device {
     check(driver_.synchronize(stream_), "cuStreamSynchronize");
     busy_ = false;
   }
-  void drain() const noexcept;  // makes it current and waits where anything may be under way; does not say what failed
+  bool busy() const { return busy_; }  // the stream may have work that nobody has waited for
+  void drain() const noexcept;         // makes it current and waits where anything may be under way; does not say what failed
 
   struct Grid {
     unsigned x = 1, y = 1, z = 1, threads = 256, shared_bytes = 0;
@@ -65,10 +68,9 @@ class Device {
     busy_ = true;
     if (bytes > 0) check(driver_.copy_to_host(to, from, bytes, stream_), "cuMemcpyDtoHAsync");
   }
-  void copy_on_device(Pointer to, Pointer from, std::size_t bytes) const {
-    busy_ = true;
-    if (bytes > 0) check(driver_.copy_on_device(to, from, bytes, stream_), "cuMemcpyDtoDAsync");
-  }
+  // Copies from a device of this process, this one or another, beside what the stream does, which must be done with `to`: after the event `ready` there, null
+  // if it holds already. `arrived` stands for the end of it.
+  void fetch(Pointer to, const Device& from, Pointer address, std::size_t bytes, EventHandle ready, Event& arrived) const;
 
  private:
   Device(const Driver& driver, int number);
@@ -88,7 +90,10 @@ class Device {
   std::size_t memory_ = 0;
   Context context_ = nullptr;
   StreamHandle stream_ = nullptr;
-  mutable bool busy_ = false;  // something was queued since the last wait
+  mutable StreamHandle copies_ = nullptr;     // made with the first copy from a device
+  mutable bool busy_ = false;                 // something was queued since the last wait
+  mutable bool copying_ = false;              // in the stream of copies
+  mutable std::vector<const Device*> known_;  // whose memory this one was asked to reach
   std::vector<ModuleHandle> modules_;
   std::unordered_map<std::string, Kernel> kernels_;
 };
@@ -137,14 +142,18 @@ class HostBuffer {
   std::size_t values_ = 0;
 };
 
+// A point in a stream.
 class Event {
  public:
   Event() = default;
   ~Event();
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
-  void record(const Device& device);
-  void wait() const;  // for what was recorded last; not where nothing was
+  void record(const Device& device) { record(device, device.stream()); }
+  void record(const Device& device, StreamHandle stream);
+  void wait() const;                     // for what was recorded last; not where nothing was
+  void hold(StreamHandle stream) const;  // the stream waits, the host does not
+  EventHandle handle() const { return handle_; }
 
  private:
   const Device* device_ = nullptr;

@@ -44,6 +44,9 @@ using FunctionHandle = FunctionRecord*;
   F(cuMemcpyHtoDAsync_v2, copy_to_device, (Pointer, const void*, std::size_t, StreamHandle))                              \
   F(cuMemcpyDtoHAsync_v2, copy_to_host, (void*, Pointer, std::size_t, StreamHandle))                                      \
   F(cuMemcpyDtoDAsync_v2, copy_on_device, (Pointer, Pointer, std::size_t, StreamHandle))                                  \
+  F(cuDeviceCanAccessPeer, can_access_peer, (int*, DeviceNumber, DeviceNumber))                                           \
+  F(cuCtxEnablePeerAccess, enable_peer_access, (Context, unsigned))                                                       \
+  F(cuMemcpyPeerAsync, copy_from_peer, (Pointer, Context, Pointer, Context, std::size_t, StreamHandle))                   \
   F(cuMemsetD32Async, fill, (Pointer, unsigned, std::size_t, StreamHandle))                                               \
   F(cuStreamCreate, create_stream, (StreamHandle*, unsigned))                                                             \
   F(cuStreamDestroy_v2, destroy_stream, (StreamHandle))                                                                   \
@@ -51,6 +54,7 @@ using FunctionHandle = FunctionRecord*;
   F(cuEventCreate, create_event, (EventHandle*, unsigned))                                                                \
   F(cuEventDestroy_v2, destroy_event, (EventHandle))                                                                      \
   F(cuEventRecord, record_event, (EventHandle, StreamHandle))                                                             \
+  F(cuStreamWaitEvent, stream_wait, (StreamHandle, EventHandle, unsigned))                                                \
   F(cuEventSynchronize, wait_for_event, (EventHandle))                                                                    \
   F(cuModuleLoadData, load_module, (ModuleHandle*, const void*))                                                          \
   F(cuModuleUnload, unload_module, (ModuleHandle))                                                                        \

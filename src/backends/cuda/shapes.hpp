@@ -25,4 +25,7 @@ inline std::size_t workspace_bytes(std::size_t device_memory) {
   return std::min<std::size_t>(std::size_t{256} << 20, device_memory / 8);
 }
 
+// Of other GPUs' points that stay here from pass to pass.
+inline std::size_t visitors_bytes(std::size_t device_memory) { return device_memory / 4; }
+
 }  // namespace fd::cuda

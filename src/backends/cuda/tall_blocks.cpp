@@ -69,6 +69,22 @@ void TallBlocks::combine(Columns a, const Eigen::MatrixXd& s, Columns y, bool ac
   device_->synchronize();  // the coefficients are in memory that the next call fills
 }
 
+// Columns among others are lent as a copy, which stays what it is until the next one is.
+void TallBlocks::lend(Columns a, Archive& to) {
+  device_->use();
+  const std::size_t bytes = product_of(a.rows(), a.count, is_wide(a) ? sizeof(double) : sizeof(float));
+  const Window from = window(a);
+  Lent lent{device_.get(), from.data, bytes, nullptr};
+  if (a.count != a.panel->columns()) {
+    lent_.at_least(*device_, bytes);
+    lent.address = lent_.address();
+    const CopyArguments copy = {from, {lent_.address(), from.count, from.rows, from.count}, 0};
+    device_->launch_for(named(a, "copy_f64", "copy_f32"), a.rows() * a.count, copy);
+  }
+  if (device_->busy()) lent.ready = lent_events_.record(*device_);
+  to(lent);
+}
+
 void TallBlocks::scale_rows(Columns scale, Columns a, Columns y, bool add) {
   device_->use();
   const ScaleArguments arguments = {window(scale), window(a), window(y), add ? 1 : 0};

@@ -19,6 +19,7 @@ class TallBlocks {
   void randomize(Columns a, std::uint64_t seed, std::uint64_t stream);
   void upload(const double* host, Columns a);
   void download(Columns a, double* host);
+  void lend(Columns a, Archive& to);
   HostBuffer& staging() { return staging_; }
 
  private:
@@ -26,7 +27,8 @@ class TallBlocks {
   void each_piece(Columns a, F&& f);
   SharedDevice device_;
   HostBuffer staging_;
-  Buffer values_, partial_, sum_;
+  Buffer values_, partial_, sum_, lent_;
+  LentEvents lent_events_;
 };
 
 }  // namespace fd::cuda

@@ -51,17 +51,17 @@ Comm::Message numbers_message(Precision precision, std::vector<double> numbers) 
 ArchiveReader reader_of(const Comm::Message& message) { return {message->data(), message->size()}; }
 
 // Another rank's points and weights.
-struct Visitor {
-  std::unique_ptr<Points> points;
-  std::unique_ptr<Panel> w;
-  Columns weights() const { return w ? Columns(*w) : Columns(); }
-};
-Visitor receive_visitor(Backend& backend, const Comm::Message& message) {
+Guest receive_visitor(Backend& backend, const Comm::Message& message, bool lent) {
   ArchiveReader reader = reader_of(message);
-  Visitor visitor{backend.visitor(reader), nullptr};
+  Guest visitor{lent ? backend.borrow_points(reader) : backend.visitor(reader), nullptr, nullptr};
   std::size_t columns = 0;
   reader(columns);
   if (columns == 0) return visitor;
+  if (lent) {
+    visitor.w = backend.panel(visitor.points->layout(), columns, visitor.points->precision());
+    backend.borrow(reader, *visitor.w);
+    return visitor;
+  }
   std::vector<double> weights;
   archive_numbers(reader, visitor.points->precision(), weights);
   visitor.w = backend.panel(visitor.points->layout(), columns, visitor.points->precision());
@@ -109,14 +109,15 @@ Comm::Message HalfRing::visit(Points* points, Columns w) {
   Comm::Message message = std::make_shared<const std::vector<char>>();
   compute(0, 1, [&](Watch*) {
     std::vector<double> weights;
-    if (w.panel != nullptr) weights = by_place(backend_, w);
+    if (w.panel != nullptr && !lends()) weights = by_place(backend_, w);
     const auto write = [&](Archive& writer) {
-      backend_.send_points(*points, writer);
+      lends() ? backend_.lend_points(*points, writer) : backend_.send_points(*points, writer);
       std::size_t columns = w.count;
       writer(columns);
+      if (lends()) return columns > 0 ? backend_.lend(w, writer) : void();
       if (columns > 0) archive_numbers(writer, points->precision(), weights);
     };
-    message = std::make_shared<const std::vector<char>>(archived(write, archived_size(write)));
+    message = std::make_shared<const std::vector<char>>(archived(write, lends() ? 0 : archived_size(write)));
   });
   return message;
 }
@@ -124,6 +125,7 @@ Comm::Message HalfRing::visit(Points* points, Columns w) {
 void HalfRing::symmetric(const Shares& shares, Here here, std::size_t columns, const Local& local, const Pair& pair) {
   const std::size_t ring = shares.sharing(), me = static_cast<std::size_t>(comm_.rank());
   if (me >= ring) return;
+  if (lends()) return symmetric_lent(shares, here, columns, local, pair);
   const std::size_t steps = ring / 2, parts = 2 * steps + 1;  // a symmetric part is half as much work as a pair
   const auto guest = [&](std::size_t step) { return static_cast<int>((me + step) % ring); };
   const auto host = [&](std::size_t step) { return static_cast<int>((me + ring - step) % ring); };
@@ -153,7 +155,7 @@ void HalfRing::symmetric(const Shares& shares, Here here, std::size_t columns, c
     Comm::Message answer = nothing;
     compute(2 * step - 1, parts, [&](Watch* watch) {
       if (message->empty()) throw Error(Failure::interrupted, "another rank failed");
-      const Visitor visitor = receive_visitor(backend_, message);
+      const Guest visitor = receive_visitor(backend_, message, false);
       message.reset();  // as large as the visitor
       const auto y = backend_.panel(visitor.points->layout(), columns, precision);
       std::vector<double> sums(y->rows() * columns, 0.0);
@@ -201,7 +203,7 @@ void HalfRing::rectangle(double beta, const Shares& x_shares, const Shares& z_sh
     compute(rank, guests, [&](Watch* watch) {
       if (message && message->empty()) throw Error(Failure::interrupted, "another rank failed");
       const bool visits = message != nullptr;
-      const Visitor visitor = visits ? receive_visitor(backend_, message) : Visitor();
+      const Guest visitor = visits ? receive_visitor(backend_, message, lends()) : Guest();
       message.reset();
       const auto part = backend_.panel(y.panel->layout(), y.count, y.precision());
       backend_.xgemm(beta, *x, visits ? *visitor.points : *z, visits ? visitor.weights() : w, *part, watch, enough);

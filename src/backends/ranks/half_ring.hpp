@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <map>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -19,10 +21,19 @@
 
 namespace fd::ranks {
 
-// A rank's own rows; points are null where it has none.
+// Another rank's points, with the weights that they bring and the sums that they take home.
+struct Guest {
+  std::unique_ptr<Points> points;
+  std::unique_ptr<Panel> w, y;
+  Columns weights() const { return w ? Columns(*w) : Columns(); }
+};
+using Guests = std::map<int, Guest>;  // by rank
+
+// A rank's own rows; points are null where it has none. `guests`: kept from pass to pass, as long as the points, where ranks lend.
 struct Here {
   Points* points = nullptr;
   Columns w, y;  // of mass y alone
+  Guests* guests = nullptr;
 };
 
 class HalfRing {
@@ -43,6 +54,9 @@ class HalfRing {
   using Local = std::function<void(Watch*)>;
   using Pair = std::function<void(const Points& z, Columns w_z, Columns y_z, Share, Watch*)>;
   void symmetric(const Shares& shares, Here here, std::size_t columns, const Local& local, const Pair& pair);
+  // The same where ranks lend to each other (half_ring_lent.cpp).
+  void symmetric_lent(const Shares& shares, Here here, std::size_t columns, const Local& local, const Pair& pair);
+  bool lends() const { return comm_.in_one_process() && backend_.lends(); }
   Comm::Message visit(Points* points, Columns w);
   void compute(std::size_t part, std::size_t parts, const Local& work);  // unless something went wrong
 

@@ -42,7 +42,7 @@ class StagedRows final : public PointSource {
 Shard::Shard(Comm& comm, const Call& open) : comm_(comm), rows_a_rank_(open.rows_a_rank), backend_(open_backend(comm, open)) {}
 
 void Shard::load(const Call& call, std::vector<double> rows, std::size_t dimension, const Whole& whole) {
-  Loaded loaded{nullptr, call.rows};
+  Loaded loaded{nullptr, call.rows, {}};
   if (!rows.empty()) {
     StagedRows source(std::move(rows), dimension);
     loaded.points = backend_->load(source, call.precision, whole);
@@ -93,8 +93,8 @@ void Shard::pass(const Call& call, Watch* watch, bool failed) {
   } catch (...) {
     ring.fail(std::current_exception());
   }
-  const Loaded& x = points_.at(call.id);
-  const Here here{x.points.get(), w, y};
+  Loaded& x = points_.at(call.id);
+  const Here here{x.points.get(), w, y, &x.guests};
   if (call.verb == Verb::product) ring.product(call.beta, shares(x.rows), here, call.permitted(), call.negligible);
   else if (call.verb == Verb::mass) ring.mass(call.beta, shares(x.rows), here, call.negligible);
   else {

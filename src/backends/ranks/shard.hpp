@@ -10,6 +10,7 @@
 #include <flashdiffusion/comm.hpp>
 
 #include "backends/ranks/call.hpp"
+#include "backends/ranks/half_ring.hpp"
 #include "backends/ranks/shares.hpp"
 #include "device/backend.hpp"
 
@@ -33,6 +34,7 @@ class Shard {
   struct Loaded {
     std::unique_ptr<Points> points;  // null: no rows here
     std::size_t rows = 0;            // of all ranks together
+    Guests guests;
   };
   Columns columns(const Window& window);  // none where there are no rows here
   void pass(const Call& call, Watch* watch, bool failed);

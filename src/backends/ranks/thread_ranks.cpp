@@ -56,6 +56,7 @@ class ThreadRanks::ThreadComm final : public Comm {
   int size() const override { return static_cast<int>(post_->size()); }
   void send(int to, Message message) override { post_->put(rank_, static_cast<std::size_t>(to), std::move(message)); }
   Message receive(int from) override { return post_->take(static_cast<std::size_t>(from), rank_); }
+  bool in_one_process() const override { return true; }
   void ask_stop(std::uint64_t work) override {
     std::uint64_t last = post_->stopped.load();
     while (last < work && !post_->stopped.compare_exchange_weak(last, work)) {

@@ -50,6 +50,7 @@ const char* error_name(int code) {
     case Error::illegal_address: return "CUDA_ERROR_ILLEGAL_ADDRESS";
     case Error::launch_out_of_resources: return "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES";
     case Error::launch_timeout: return "CUDA_ERROR_LAUNCH_TIMEOUT";
+    case Error::peer_access_unsupported: return "CUDA_ERROR_PEER_ACCESS_UNSUPPORTED";
     case Error::peer_access_already_enabled: return "CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED";
     case Error::launch_failed: return "CUDA_ERROR_LAUNCH_FAILED";
     case Error::not_supported: return "CUDA_ERROR_NOT_SUPPORTED";
@@ -203,7 +204,7 @@ FD_EXPORT Result cuDeviceGetAttribute(int* v, int attribute, int device) {
 }
 FD_EXPORT Result cuDeviceCanAccessPeer(int* yes, int a, int b) {
   return of_device("cuDeviceCanAccessPeer", a, [=](Machine& m, Lock&) {
-    *yes = a != b;
+    *yes = a != b && m.environment.peers;
     return b >= 0 && b < m.environment.devices ? Error::none : Error::invalid_device;
   });
 }
@@ -247,8 +248,9 @@ FD_EXPORT Result cuCtxSynchronize() {
   return api("cuCtxSynchronize", Needs::context, [](Machine& m, Lock& lock) { return m.synchronize(lock, *current); });
 }
 FD_EXPORT Result cuCtxEnablePeerAccess(Context* c, unsigned) {
-  return api("cuCtxEnablePeerAccess", Needs::context, [=](Machine&, Lock&) {
+  return api("cuCtxEnablePeerAccess", Needs::context, [=](Machine& m, Lock&) {
     if (!c || c == current) return Error::invalid_context;
+    if (!m.environment.peers) return Error::peer_access_unsupported;
     if (current->peers >> c->device & 1) return Error::peer_access_already_enabled;
     current->peers |= 1u << c->device;
     return Error::none;

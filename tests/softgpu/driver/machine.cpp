@@ -35,6 +35,7 @@ Environment Environment::read() {
   e.seed = environment_number("FD_SOFTGPU_SEED", 1);
   e.limit = environment_number("FD_SOFTGPU_LIMIT", e.limit);
   e.checks = environment_number("FD_SOFTGPU_CHECKS", 1) != 0;
+  e.peers = environment_number("FD_SOFTGPU_PEERS", 1) != 0;
   e.counters = text("FD_SOFTGPU_COUNTERS"), e.coverage = text("FD_SOFTGPU_COVERAGE");
   e.multiprocessors = static_cast<int>(environment_number("FD_SOFTGPU_MULTIPROCESSORS", 4));
   e.replace = text("FD_SOFTGPU_REPLACE"), e.ignored = text("FD_SOFTGPU_IGNORE");  // name:n

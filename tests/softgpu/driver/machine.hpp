@@ -24,7 +24,7 @@ struct Environment {
   int fail_code = 0;  // 0: one that suits the call
   u64 ignore = 0;     // number of the call of `ignored` that is not done and says it was
   int multiprocessors = 4;
-  bool checks = true;
+  bool checks = true, peers = true;
   std::string counters, coverage, replace, ignored;
   static Environment read();
 };

@@ -123,11 +123,24 @@ Result fill(const char* name, DevicePointer to, unsigned v, int width, std::size
 }
 }  // namespace
 
-FD_EXPORT Result cuMemcpyPeerAsync(DevicePointer to, Context*, DevicePointer from, Context*, std::size_t bytes, Stream* s) {
-  return copy("cuMemcpyPeerAsync", to, from, bytes, s);
+namespace {
+// The contexts that are named must be those of the addresses: a driver without peer access goes by them.
+bool named_right(DevicePointer p, const Context* c) { return c && Memory::bit_of(p) == 1u << c->device; }
+Result copy_of_peers(const char* name, DevicePointer to, Context* there, DevicePointer from, Context* here, std::size_t bytes,
+                     Stream* s) {
+  if (named_right(to, there) && named_right(from, here)) return copy(name, to, from, bytes, s);
+  return api(name, Needs::context, [](Machine&, Lock&) -> Error {
+    throw Fault(Error::invalid_value, "a copy between devices names another context than that of its memory");
+  });
 }
-FD_EXPORT Result cuMemcpyPeer(DevicePointer to, Context*, DevicePointer from, Context*, std::size_t bytes) {
-  return copy("cuMemcpyPeer", to, from, bytes, nullptr);
+}  // namespace
+
+FD_EXPORT Result cuMemcpyPeerAsync(DevicePointer to, Context* there, DevicePointer from, Context* here, std::size_t bytes,
+                                   Stream* s) {
+  return copy_of_peers("cuMemcpyPeerAsync", to, there, from, here, bytes, s);
+}
+FD_EXPORT Result cuMemcpyPeer(DevicePointer to, Context* there, DevicePointer from, Context* here, std::size_t bytes) {
+  return copy_of_peers("cuMemcpyPeer", to, there, from, here, bytes, nullptr);
 }
 FD_EXPORT Result cuMemcpyDtoDAsync_v2(DevicePointer to, DevicePointer from, std::size_t bytes, Stream* s) {
   return copy("cuMemcpyDtoDAsync", to, from, bytes, s);

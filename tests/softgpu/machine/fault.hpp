@@ -17,6 +17,7 @@ enum class Error : int {  // the driver's codes
   invalid_device = 101,
   invalid_context = 201,
   no_binary_for_gpu = 209,
+  peer_access_unsupported = 217,
   invalid_ptx = 218,
   unsupported_ptx_version = 222,
   invalid_handle = 400,

@@ -238,6 +238,21 @@ TEST(Order, CopiesBetweenDevicesAndPeerAccess) {
   }
 }
 
+TEST(Order, DevicesThatDoNotReachEachOther) {
+  Session s({{"FD_SOFTGPU_PEERS", "0"}}, 2);
+  const CUdeviceptr a = s.upload(std::vector<std::uint32_t>(64, 3));
+  EXPECT_EQ(cuCtxSetCurrent(s.contexts[1]), 0);
+  int reaches = 1;
+  EXPECT_EQ(cuDeviceCanAccessPeer(&reaches, 1, 0), 0);
+  EXPECT_EQ(reaches, 0);
+  EXPECT_EQ(cuCtxEnablePeerAccess(s.contexts[0], 0), 217);
+  const CUdeviceptr b = s.memory(256);
+  EXPECT_EQ(cuMemcpyPeerAsync(b, s.contexts[1], a, s.contexts[0], 256, nullptr), 0);
+  EXPECT_EQ(cuCtxSynchronize(), 0);
+  EXPECT_EQ(cuMemcpyPeerAsync(b, s.contexts[0], a, s.contexts[1], 256, nullptr), 1);
+  EXPECT_NE(s.reports().find("names another context"), std::string::npos);
+}
+
 TEST(Order, EventsOfAnotherContextCannotBeRecorded) {
   Session s({}, 2);
   const CUevent e = s.event();

@@ -26,6 +26,7 @@ int cuDevicePrimaryCtxRelease_v2(int);
 int cuCtxSetCurrent(CUcontext);
 int cuCtxSynchronize();
 int cuCtxEnablePeerAccess(CUcontext, unsigned);
+int cuDeviceCanAccessPeer(int*, int, int);
 int cuModuleLoadData(CUmodule*, const void*);
 int cuModuleLoadDataEx(CUmodule*, const void*, unsigned, const int*, void**);
 int cuModuleUnload(CUmodule);
