@@ -1,5 +1,6 @@
 // Nothing admissible yet: walls, failures and localised modes all give way to a broader kernel, so the search goes down by
-// factors of four until something is, or until it is clear that nothing will be. A flat kernel gives way to a narrower one: from there
+// factors of four until something is, or until it is clear that nothing will be. Where that leaves as many localised modes as there were at the
+// start, one probe looks above the start: a small group's inner modes come first until a narrower kernel lets the bulk's overtake them. A flat kernel gives way to a narrower one: from there
 // the search goes up, and between a flat kernel and whatever stands above it, it halves.
 #include <algorithm>
 #include <cmath>
@@ -41,6 +42,12 @@ Step descend(const Landscape& land, const FlowRules& rules) {
   // A wall has another side; failures and localised modes may be everywhere.
   const std::size_t patience = any(Ground::wall) ? rules.most_probes : any(Ground::localised) ? 10 : 8;
   if (land.retry && land.probes < rules.most_probes) return probe_at(std::exp(*land.retry), "a probe failed: try beside it");
+  const Mark& top = land.marks.back();
+  const double above = std::min(top.x + long_step, std::log(rules.beta_max));
+  const bool no_fewer = land.marks.size() > 2 && top.ground == Ground::localised && top.probe->outcome != "sparse" &&
+                        lowest.ground == Ground::localised && lowest.probe->localised >= top.probe->localised;
+  if (no_fewer && std::abs(top.x - std::log(rules.beta_start)) < 1e-9 && above > top.x + 1e-9 && land.probes < rules.most_probes)
+    return probe_at(std::exp(above), "as many modes sit on a few rows where the kernel is broader: a narrower one");
   if (land.probes < std::min(rules.most_probes, patience) && lowest.x > bottom + 1e-9) {
     const double x = lowest.x - long_step;
     return probe_at(std::exp(x < bottom + 0.05 ? bottom : x), "nothing admissible yet: a broader kernel");

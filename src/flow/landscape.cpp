@@ -24,15 +24,25 @@ bool good_below(const std::vector<Mark>& marks, double x) {
   return std::any_of(marks.begin(), marks.end(), [&](const Mark& m) { return m.ground == Ground::good && m.x < x; });
 }
 
-// Everything above the lowest Perron wall goes. Localisation sets in with growing beta too, but an outlier may also hold
-// modes where the kernel is broad: a localised probe is a ceiling only where something better lies below it.
+// Everything above the lowest Perron wall goes. Localisation sets in with growing beta too, but not everywhere: an outlier holds modes where the
+// kernel is broad, and so do the inner modes of a small group until the bulk's overtake them. A localised probe is a ceiling only where
+// something good lies below it and nothing better above. (A sparse one is a ceiling like a wall: rows are less resolved above it.)
 void put_ceiling(std::vector<Mark>& marks) {
   double ceiling = std::numeric_limits<double>::infinity();
-  for (const Mark& m : marks) {
-    const bool stops = m.ground == Ground::wall || (m.ground == Ground::localised && good_below(marks, m.x));
-    if (stops) ceiling = std::min(ceiling, m.x);
-  }
+  const auto lower = [&](const Mark& m) {
+    const bool sparse = m.ground == Ground::localised && m.probe->outcome == "sparse";
+    if (m.ground == Ground::wall || (sparse && good_below(marks, m.x))) ceiling = std::min(ceiling, m.x);
+  };
+  std::for_each(marks.begin(), marks.end(), lower);
   std::erase_if(marks, [&](const Mark& m) { return m.x > ceiling; });
+
+  double least = std::numeric_limits<double>::infinity();  // log V, of the good marks so far
+  double from = ceiling;                                   // the lowest localised mark above the best of them
+  for (const Mark& m : marks) {
+    if (m.ground == Ground::good && m.log_v < least) least = m.log_v, from = ceiling;
+    if (m.ground == Ground::localised && std::isfinite(least)) from = std::min(from, m.x);
+  }
+  std::erase_if(marks, [&](const Mark& m) { return m.x > from; });
 }
 
 // Everything below the highest flat probe goes: broader kernels are flatter. One above a good probe is an accident of rounding.

@@ -78,6 +78,26 @@ TEST(FlowRobust, HowManyLocalisedModesMakeAWall) {
   }
 }
 
+// The inner modes of a small group come before those of the bulk where the kernel is broad, and after them where it is narrower.
+TEST(FlowRobust, LocalisedModesThatANarrowerKernelOvertakesAreNoCeiling) {
+  World world;
+  world.localised_from = 0.02, world.localised_to = 0.6;
+  for (const double start : {0.35, 0.4, 0.5}) {  // localised there and at the next two below
+    const Trail r = run(world, rules_for(Select::robust, start));
+    ASSERT_EQ(r.step.kind, Step::Kind::accept) << start;
+    EXPECT_NEAR(r.step.beta, 1, 0.03) << start << " " << r.step.reason;
+    EXPECT_LE(r.history.size(), 15u) << start;
+  }
+  const Trail r = run(world, rules_for(Select::robust, 0.4), {world.probe(0.01), world.probe(0.4), world.probe(1.6)});
+  EXPECT_NEAR(r.step.beta, 1, 0.03) << "better above than below: " << r.step.reason;
+
+  World shallow = world;  // V is higher above them than below: they are a ceiling
+  shallow.factor = [](double beta) { return beta > 0.3 ? 1e4 : 1.0; };
+  const Trail below =
+      run(shallow, rules_for(Select::robust, 0.015), {shallow.probe(0.01), shallow.probe(0.4), shallow.probe(1.6)});
+  EXPECT_LT(below.step.beta, 0.02) << below.step.reason;
+}
+
 TEST(FlowRobust, LocalisedEverywhereGivesUpAndSaysWhatToDo) {
   World world;
   world.localised_from = 0;

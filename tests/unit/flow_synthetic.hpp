@@ -27,6 +27,7 @@ struct World {
   double noise = 0;                                       // relative, on each term
   std::uint64_t seed = 1;
   double localised_from = std::numeric_limits<double>::infinity();
+  double localised_to = std::numeric_limits<double>::infinity();
   std::size_t localised_count = 5;
   std::function<bool(double)> fails = [](double) { return false; };
   std::function<double(double)> factor = [](double) { return 1.0; };  // of V, for more wells
@@ -61,7 +62,7 @@ struct World {
       p.v_stat *= 1 + noise * random.normal(2 * where + 1);
     }
     p.v = p.v_bias + p.v_stat + p.v_mach;
-    p.localised = beta >= localised_from ? localised_count : 0;
+    p.localised = beta >= localised_from && beta < localised_to ? localised_count : 0;
     p.passes = 10;
     p.outcome = p.perron_gap <= least ? "wall" : "resolved";
     if (fails(beta)) {
@@ -88,8 +89,8 @@ struct Trail {
   Step step;
 };
 
-inline Trail run(const World& world, const FlowRules& rules) {
-  Trail r;
+inline Trail run(const World& world, const FlowRules& rules, const std::vector<Probe>& known = {}) {
+  Trail r{known, {}};
   for (;;) {
     r.step = decide(r.history, rules);
     if (r.step.kind != Step::Kind::probe) return r;
