@@ -42,6 +42,9 @@ Error not_finite(double beta) {
 
 constexpr double carried_tolerance = 1e-3;  // an extension to other rows is no better than this
 
+// Of fp64 and fp32 sums; the kernel of tf32 and bf16 is less precise but always the same.
+double rounding_of_sums(Precision precision) { return traits(precision).wide_panels ? 1e-15 : 3e-7; }
+
 }  // namespace
 
 static void archive(Archive& archive, Probe& p) {
@@ -69,9 +72,13 @@ std::vector<double> RungSolver::supports(Panel& vectors, std::size_t modes) {
   return support;
 }
 
-// Near settled modes a probe needs the wanted ones and a few beside them.
+// Near settled modes a probe needs the wanted ones and a few beside them. Where half of the wanted eigenvalues are next to nothing, as at bandwidths
+// far too broad for what lies within distant groups, M v is a sum of terms so much larger that its rounding is a share of the mode: 1e-4 and more.
+// No probe starts from such modes, or all that follow, and the bandwidth they lead to, would depend on how sums were rounded.
 Columns RungSolver::start(Purpose purpose) const {
   const std::size_t modes = context_.options.modes;
+  const std::vector<double>& values = state_.latest.values;
+  if (purpose == Purpose::probe && values.size() >= modes && values[modes / 2] < 1e4 * rounding_of_sums(precision())) return {};
   if (purpose == Purpose::probe && state_.settled.psi)
     return {*state_.settled.psi, 0, std::min(state_.settled.psi->columns(), modes + carried_beyond(modes, 3))};
   return state_.modes.psi ? Columns(*state_.modes.psi) : Columns();
@@ -109,7 +116,7 @@ SolverOptions RungSolver::solver_options(Purpose purpose) const {
   solver.basis = plan.basis;
   solver.most_passes = most_solver_passes(options, plan.block);
   solver.tolerance = purpose == Purpose::settle ? carried_tolerance : options.tolerance;
-  solver.floor = (wide ? 1e-15 : 3e-7);  // of fp64 and fp32 sums; the kernel of tf32 and bf16 is less precise but always the same
+  solver.floor = rounding_of_sums(precision());
   solver.values_only = purpose == Purpose::probe;
   solver.latest = state_.share;
   solver.seed = options.seed;

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
@@ -62,6 +63,24 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(RankCase{"normal", 601, Precision::fp32, {}}, RankCase{"normal", 601, Precision::fp64, {}},
                     RankCase{"two_clusters", 300, Precision::fp32, 0.5}, RankCase{"heavy_tails", 500, Precision::fp32, {}}),
     [](const auto& info) { return std::string(info.param.table) + "_" + std::string(traits(info.param.precision).name); });
+
+// The search begins where all but one of the eigenvalues are next to nothing, and modes are made of rounding, which differs with the number of
+// ranks. The bandwidth and the number of passes do not.
+TEST(Ranks, ASearchThatBeginsInRoundingEndsAtTheSameBandwidth) {
+  for (const std::uint64_t seed : {5, 7}) {
+    SCOPED_TRACE(seed);
+    const Dataset data = make_table("two_clusters", 300, 3, seed);
+    const Model alone = fitted(data, 1, Precision::fp32, 4);
+    for (const int ranks : {3, 5}) {
+      SCOPED_TRACE(ranks);
+      const Model shared = fitted(data, ranks, Precision::fp32, 4);
+      EXPECT_NEAR(shared.beta / alone.beta, 1, 1e-6);
+      EXPECT_EQ(shared.passes, alone.passes);
+      ASSERT_EQ(shared.modes(), alone.modes());
+      for (std::size_t j = 0; j < alone.modes(); ++j) EXPECT_NEAR(shared.eigenvalues[j], alone.eigenvalues[j], 1e-6) << j;
+    }
+  }
+}
 
 TEST(Ranks, SameBitsForAnyNumberOfThreadsAndRunAfterRun) {
   const Dataset data = make_table("normal", 701, 3, 5);
