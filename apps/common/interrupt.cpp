@@ -46,6 +46,8 @@ class InterruptibleSource final : public PointSource {
   std::vector<std::string> row_names() const override { return source_->row_names(); }
   std::vector<std::string> notes() const override { return source_->notes(); }
 
+  void poll() override { throw_if_interrupted(); }
+
   // In pieces of at most 8 MB, so that one call for all rows of a slow file can be stopped too.
   void read(std::size_t first, std::size_t count, double* out) override {
     const std::size_t piece = std::max<std::size_t>(1, (std::size_t{1} << 20) / std::max<std::size_t>(1, dimension()));

@@ -48,6 +48,8 @@ class PointSource {
   virtual std::size_t rows() const = 0;
   virtual std::size_t dimension() const = 0;
   virtual void read(std::size_t first, std::size_t count, double* out) = 0;
+  // Called by whoever works on what was read, several times a second; may throw to stop the work.
+  virtual void poll() {}
   // True where no value needs more than float32 to be exact: the fit then need not keep doubles for later.
   virtual bool exact_in_float() const { return false; }
   // Names of the rows, one each, where the source has them; empty otherwise.

@@ -67,6 +67,7 @@ class CentredSource final : public PointSource {
   std::size_t rows() const override { return some_ ? some_->rows() : source_.rows(); }
   std::size_t dimension() const override { return summary_.coordinates(); }
   void read(std::size_t first, std::size_t count, double* out) override;
+  void poll() override { source_.poll(); }
 
  private:
   PointSource& source_;

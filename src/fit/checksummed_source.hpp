@@ -23,8 +23,12 @@ class ChecksummedSource final : public PointSource {
   std::vector<std::string> row_names() const override { return source_.row_names(); }
   std::vector<std::string> notes() const override { return source_.notes(); }
 
-  void read(std::size_t first, std::size_t count, double* out) override {
+  void poll() override {
     if (observer_ != nullptr && observer_->stop()) throw Error(Failure::interrupted, "interrupted");
+  }
+
+  void read(std::size_t first, std::size_t count, double* out) override {
+    poll();
     source_.read(first, count, out);
     if (first == 0) {
       sum_ = PointsChecksum();

@@ -19,6 +19,7 @@ class SomeRows final : public PointSource {
   std::size_t dimension() const override { return source_.dimension(); }
   bool exact_in_float() const override { return source_.exact_in_float(); }
   void read(std::size_t first, std::size_t count, double* out) override;
+  void poll() override { source_.poll(); }
 
  private:
   PointSource& source_;

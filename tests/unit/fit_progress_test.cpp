@@ -101,5 +101,34 @@ TEST(FitProgress, ReadingCanBeStopped) {
   EXPECT_EQ(points.pieces, 2u);
 }
 
+// The wish to stop comes while rows that were read for a rung are put in order: three times in turn nothing is read between two questions.
+class StopsBetweenReadings final : public PointSource, public Observer {
+ public:
+  std::size_t rows() const override { return 1 << 18; }
+  std::size_t dimension() const override { return 4; }
+  void read(std::size_t first, std::size_t count, double* out) override {
+    rows_read += count;
+    asked = 0;
+    for (std::size_t i = 0; i < count * dimension(); ++i)
+      out[i] = std::sin(static_cast<double>(first * dimension() + i + 1) * 12.9898) * 43758.5453;
+  }
+  bool stop() override { return rows_read >= 3 * rows() && ++asked > 3; }  // two readings tell what the table is like
+  std::size_t rows_read = 0, asked = 0;
+};
+
+TEST(FitProgress, WorkBetweenReadingsCanBeStopped) {
+  StopsBetweenReadings points;
+  Options options;
+  options.observer = &points;
+  options.beta = 1e-8;
+  try {
+    fit(points, options);
+    FAIL() << "ran on";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), Failure::interrupted);
+  }
+  EXPECT_LT(points.rows_read, 4 * points.rows());
+}
+
 }  // namespace
 }  // namespace fd

@@ -11,6 +11,7 @@ constexpr std::size_t gap_search_most = 2048;  // a gap that would end inside a 
 constexpr double gap_factor = 20;              // two clusters whose gap is this many times wider than either are worth a cut
 constexpr double far_factor = 1e9;             // a gap so many times wider than nearly all rows reach is cut, few rows or not
 constexpr double nearly_all = 0.75;
+constexpr std::size_t worth_a_poll = std::size_t{1} << 17;  // values
 constexpr std::size_t few_rows =
     96;  // in a table of so few, a part that is as much tighter than the gap is cut off, however many rows it has
 
@@ -69,7 +70,8 @@ std::size_t half_of(std::size_t size, std::size_t most) {
 }  // namespace
 
 template <class T>
-LocalityOrder locality_order(const T* x, std::size_t rows, std::size_t dimension, std::size_t most) {
+LocalityOrder locality_order(const T* x, std::size_t rows, std::size_t dimension, std::size_t most,
+                             const std::function<void()>& poll) {
   LocalityOrder result;
   auto& order = result.order;
   order.resize(rows);
@@ -85,11 +87,13 @@ LocalityOrder locality_order(const T* x, std::size_t rows, std::size_t dimension
   };
   const double far = rows > 0 ? far_factor * reach_of_most(x, rows, dimension) : 0;
   std::vector<Range> open = {{0, rows}};
+  std::size_t worked = 0;  // values, since the last poll
   while (!open.empty()) {  // depth first, left to right: panels come out in order
     const auto [first, last] = open.back();
     open.pop_back();
     const std::size_t size = last - first, least = most / 2;
     const bool search = size <= gap_search_most && size >= 2;
+    if ((worked += size * dimension) > worth_a_poll) worked = 0, poll();
     if (search || size > most) widest.measure(order.data() + first, order.data() + last);
     const std::size_t c = widest.coordinate;
     const auto value = [&](std::size_t i) { return static_cast<double>(x[order[i] * dimension + c]); };
@@ -135,7 +139,7 @@ LocalityOrder locality_order(const T* x, std::size_t rows, std::size_t dimension
   return result;
 }
 
-template LocalityOrder locality_order(const float*, std::size_t, std::size_t, std::size_t);
-template LocalityOrder locality_order(const double*, std::size_t, std::size_t, std::size_t);
+template LocalityOrder locality_order(const float*, std::size_t, std::size_t, std::size_t, const std::function<void()>&);
+template LocalityOrder locality_order(const double*, std::size_t, std::size_t, std::size_t, const std::function<void()>&);
 
 }  // namespace fd::cpu

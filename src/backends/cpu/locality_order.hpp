@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <vector>
 
 namespace fd::cpu {
@@ -18,8 +19,9 @@ struct LocalityOrder {
   std::vector<std::size_t> first_row;  // panel p holds places first_row[p] … first_row[p + 1] - 1
 };
 
-// x: rows × dimension, row-major. Panels of at most `most` rows.
+// x: rows × dimension, row-major. Panels of at most `most` rows. `poll` is called every some 10^5 values at least, and may throw.
 template <class T>
-LocalityOrder locality_order(const T* x, std::size_t rows, std::size_t dimension, std::size_t most);
+LocalityOrder locality_order(
+    const T* x, std::size_t rows, std::size_t dimension, std::size_t most, const std::function<void()>& poll = [] {});
 
 }  // namespace fd::cpu

@@ -23,6 +23,8 @@
 namespace fd::cpu {
 namespace {
 
+constexpr std::size_t values_a_poll = std::size_t{1} << 22, panels_a_poll = 256;
+
 template <class T>
 constexpr bool is_wide = std::is_same_v<T, double>;
 
@@ -50,12 +52,13 @@ CpuPoints<T>::CpuPoints(PointSource& centred, Precision precision, const std::op
     largest_square_ = whole ? whole->largest_square : census.largest_square();
     largest_coordinate_ = whole ? whole->largest_coordinate : census.largest_coordinate();
     copies_ = whole ? whole->copies : census.copies();
-    auto [places, first_row] = locality_order(flat.data(), rows, dimension_, panel_rows);
+    auto [places, first_row] = locality_order(flat.data(), rows, dimension_, panel_rows, [&] { centred.poll(); });
     order = std::move(places);
     first_row_ = std::move(first_row);
     panels_ = first_row_.size() - 1;
     centre_ = AlignedBuffer<double>(panels_ * dimension_);
     for (std::size_t p = 0; p < panels_; ++p) {
+      if (p % panels_a_poll == 0) centred.poll();
       double* centre = centre_.data() + p * dimension_;
       for (std::size_t i = first_row_[p]; i < first_row_[p + 1]; ++i)
         for (std::size_t c = 0; c < dimension_; ++c) centre[c] += static_cast<double>(flat[order[i] * dimension_ + c]);
@@ -81,7 +84,10 @@ CpuPoints<T>::CpuPoints(PointSource& centred, Precision precision, const std::op
   });
   layout_ = std::make_shared<const Layout>(whole ? whole->rows : rows, whole ? whole->first : 0, rows, std::move(order));
   for (const AlignedBuffer<double>* values : {&offset_, &centre_})
-    for (std::size_t i = 0; i < values->size(); ++i) content_ = mixed(content_, std::bit_cast<std::uint64_t>((*values)[i]));
+    for (std::size_t i = 0; i < values->size(); ++i) {
+      if (i % values_a_poll == 0) centred.poll();
+      content_ = mixed(content_, std::bit_cast<std::uint64_t>((*values)[i]));
+    }
   make_bounds();
 }
 

@@ -147,7 +147,7 @@ void PassRunner<T>::play(const Pass<T>& pass, const AnySchedule& schedule, TileS
   store.begin(*pass.x, *pass.z, schedule, room_beside(store));
   // 2^t = exp(-beta d^2), with t = -(scale d)^2 / 2 at the bandwidth that points are scaled for and `multiple` of that here
   survivors.begin(*pass.x->bounds, *pass.z->bounds, schedule,
-                  std::sqrt(-2 * pass.least_exponent / pass.x->multiple) / pass.x->scale, team_);
+                  std::sqrt(-2 * pass.least_exponent / pass.x->multiple) / pass.x->scale, team_, [&] { progress.poll(); });
   team_.run(
       schedule.tasks(),
       [&](std::size_t index, int worker) {

@@ -5,7 +5,8 @@
 namespace fd::cpu {
 
 template <class AnySchedule>
-void SurvivingTiles::begin(PanelBounds& x, PanelBounds& z, const AnySchedule& schedule, double distance, Team& team) {
+void SurvivingTiles::begin(PanelBounds& x, PanelBounds& z, const AnySchedule& schedule, double distance, Team& team,
+                           const std::function<void()>& poll) {
   current_ = nullptr;
   if (!(x.diameter() > distance)) return;
   x.prepare(team);
@@ -20,7 +21,7 @@ void SurvivingTiles::begin(PanelBounds& x, PanelBounds& z, const AnySchedule& sc
   map.x = x.content();
   map.z = z.content();
   map.tasks = schedule.tasks();
-  make(map, x, z, schedule, team, distance);
+  make(map, x, z, schedule, team, distance, poll);
   map.distance = distance;
   current_ = &map;
 }
@@ -28,7 +29,7 @@ void SurvivingTiles::begin(PanelBounds& x, PanelBounds& z, const AnySchedule& sc
 // Blocks of panels first: most pairs of blocks that are far apart need no look at their tiles.
 template <class AnySchedule>
 void SurvivingTiles::make(Map& map, const PanelBounds& x, const PanelBounds& z, const AnySchedule& schedule, Team& team,
-                          double distance) {
+                          double distance, const std::function<void()>& poll) {
   const bool same = &x == &z;
   std::vector<PanelBounds::Box> box;
   for (std::size_t b = 0; b < schedule.blocks(); ++b)
@@ -38,7 +39,7 @@ void SurvivingTiles::make(Map& map, const PanelBounds& x, const PanelBounds& z, 
     map.first.push_back(map.first.back() + (schedule.tiles_of(schedule.task(index)) + 63) / 64);
   map.bits.assign(map.first.back(), 0);
   std::atomic<bool> all{true};
-  team.run(schedule.tasks(), [&](std::size_t index, int) {
+  const auto look = [&](std::size_t index, int) {
     const BlockTask task = schedule.task(index);
     if (schedule.tiles_of(task) == 0) return;
     if (x.apart(box[task.first], box[task.second], distance)) return all.store(false, std::memory_order_relaxed);
@@ -49,11 +50,12 @@ void SurvivingTiles::make(Map& map, const PanelBounds& x, const PanelBounds& z, 
       else all.store(false, std::memory_order_relaxed);
       ++tile;
     });
-  });
+  };
+  team.run(schedule.tasks(), look, poll);
   map.all = all.load();
 }
 
-template void SurvivingTiles::begin(PanelBounds&, PanelBounds&, const Schedule&, double, Team&);
-template void SurvivingTiles::begin(PanelBounds&, PanelBounds&, const PairSchedule&, double, Team&);
+template void SurvivingTiles::begin(PanelBounds&, PanelBounds&, const Schedule&, double, Team&, const std::function<void()>&);
+template void SurvivingTiles::begin(PanelBounds&, PanelBounds&, const PairSchedule&, double, Team&, const std::function<void()>&);
 
 }  // namespace fd::cpu

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "backends/cpu/panel_bounds.hpp"
@@ -18,7 +19,8 @@ class SurvivingTiles {
  public:
   // For tiles whose rows all lie further apart than `distance` to be left out. Maps that were made before are found again.
   template <class AnySchedule>
-  void begin(PanelBounds& x, PanelBounds& z, const AnySchedule& schedule, double distance, Team& team);
+  void begin(PanelBounds& x, PanelBounds& z, const AnySchedule& schedule, double distance, Team& team,
+             const std::function<void()>& poll = {});
 
   const std::uint64_t* of_task(std::size_t task) const {  // null: all survive
     return current_ == nullptr || current_->all ? nullptr : current_->bits.data() + current_->first[task];
@@ -34,8 +36,8 @@ class SurvivingTiles {
     std::vector<std::uint64_t> bits;
   };
   template <class AnySchedule>
-  static void make(Map& map, const PanelBounds& x, const PanelBounds& z, const AnySchedule& schedule, Team& team,
-                   double distance);
+  static void make(Map& map, const PanelBounds& x, const PanelBounds& z, const AnySchedule& schedule, Team& team, double distance,
+                   const std::function<void()>& poll);
 
   static constexpr std::size_t most_maps = 3;  // of the mass, of exact and of low-precision passes
   std::vector<Map> maps_;
