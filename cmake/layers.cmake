@@ -2,8 +2,9 @@
 # library is all of them together.
 #
 # A release build with tests has each layer in a further variant, `_checked`, with Eigen's assertions, the standard library's and our own,
-# which is what the tests link. A layer marked ONCE (the tiles, and Eigen's eigenvalue iterations, which take as long to compile as all the rest) is shared by both. In builds
-# whose assertions are on anyway nothing is compiled twice. Eight files of a folder are compiled at a time, because most of the time goes into the
+# which is what the tests link. A layer marked ONCE (the tiles, and Eigen's eigenvalue iterations, which take as long to compile as all the rest)
+# is shared by both; one marked LIGHT, whose loops no test waits for, is optimised less in the variant. In builds whose assertions are on anyway
+# nothing is compiled twice. Eight files of a folder are compiled at a time, because most of the time goes into the
 # headers they share; builds with sanitizers and without optimisation compile file by file, where each must include what it needs.
 
 # GCC 12 sees overlapping copies in `"text" + std::string` that are not there (its bug 105651). Of files that are compiled together it takes all but
@@ -26,15 +27,15 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT FD_SANITIZE)
   set(together ON)
 endif()
 option(FD_TOGETHER "Compile eight files of a folder at a time" ${together})
-set(FD_OPTIONS_checked -O2 ${FD_CHECKS})
+set(FD_OPTIONS_checked ${FD_CHECKS} -O2)
 
 function(fd_layer_variant name variant)
-  cmake_parse_arguments(arg "" "" "SOURCES;SEES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "LIGHT" "" "SOURCES;SEES;LIBRARIES" ${ARGN})
   set(layer fd_${name}${variant})
   if(arg_SOURCES)
     add_library(${layer} OBJECT ${arg_SOURCES})
     set(scope PUBLIC)
-    target_compile_options(${layer} PRIVATE ${FD_WARNINGS} ${FD_OPTIONS${variant}})
+    target_compile_options(${layer} PRIVATE ${FD_WARNINGS} ${FD_OPTIONS${variant}} $<$<AND:$<BOOL:${variant}>,$<BOOL:${arg_LIGHT}>>:-O1>)
     set_target_properties(${layer} PROPERTIES UNITY_BUILD ${FD_TOGETHER} UNITY_BUILD_BATCH_SIZE 8)
     set_property(GLOBAL APPEND PROPERTY FD_LAYERS${variant} ${layer})
   else()
