@@ -21,7 +21,7 @@ bool at_paper_beta(double beta) { return within_factor(paper_of("beta"), beta, 1
 
 // A number of the paper's, ours, and the factor that may lie between them.
 Comparison by_factor(std::string claim, const char* name, double ours, double factor, std::string rule, std::string why = {}) {
-  if (std::isnan(ours)) return unmeasured(std::move(claim), place(name), paper_of(name), "not a number here");
+  if (std::isnan(ours)) why = "ours is not a number";
   return stated(std::move(claim), place(name), paper_of(name), ours, within_factor(paper_of(name), ours, factor), std::move(rule),
                 std::move(why));
 }
@@ -169,8 +169,9 @@ void compare_spectrum(const Model& model, Result& result) {
     if (!at_paper_beta(model.beta))
       result.comparisons.push_back(
           unmeasured(claim, place(name), paper, fmt::format("the paper's is at β = 276.4; {:.4g} was given", model.beta)));
-    else if (!ours.known()) result.comparisons.push_back(unmeasured(claim, place(name), paper, "not a number here"));
-    else result.comparisons.push_back(stated(claim, place(name), paper, ours, holds, rule, why));
+    else
+      result.comparisons.push_back(
+          stated(claim, place(name), paper, ours, holds, rule, ours.known() ? why : "ours is not a number"));
   };
   const double gap = 1 - paper_of("largest_eigenvalue"), our_gap = 1 - model.eigenvalues.front();
   add("1 − largest eigenvalue", "largest_eigenvalue", gap, our_gap, within_factor(gap, our_gap, 1.25), "within a factor of 1.25",

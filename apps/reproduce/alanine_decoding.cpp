@@ -6,6 +6,7 @@
 #include "analysis/ridge_decoder.hpp"
 #include "analysis/row_blocks.hpp"
 #include "base/sample.hpp"
+#include "base/worst.hpp"
 #include "reproduce/paper.hpp"
 
 namespace fd::reproduce {
@@ -30,7 +31,7 @@ AngleErrors errors_of(const MatrixXd& decoded, const MatrixXd& angles) {
 
 Split split_of(const Frames& frames) {
   Split split;
-  split.held_trajectories = std::max<std::size_t>(1, (frames.trajectories + 1) / 3);  // one of three, three of ten
+  split.held_trajectories = held_out_of(frames.trajectories);
   std::vector<std::size_t> others;
   for (std::size_t i = 0; i < frames.trajectory.size(); ++i)
     (frames.trajectory[i] + split.held_trajectories >= frames.trajectories ? split.held : others).push_back(i);
@@ -86,7 +87,7 @@ double difference_uncertainty(const Decoded& decoded, const Frames& frames, cons
   const MatrixXd held = rows_of(frames.angles, split.held, 2), random = rows_of(frames.angles, split.random, 2);
   double largest = 0;
   for (const Index column : {0, 1})
-    largest = std::max(
+    largest = worse(
         largest, variance_of_mean(decoded.held_angles, held, column) + variance_of_mean(decoded.random_angles, random, column));
   return std::sqrt(largest);
 }

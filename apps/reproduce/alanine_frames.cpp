@@ -117,6 +117,20 @@ Files open_files(const std::string& positions_file, const std::string& dihedrals
   return files;
 }
 
+// An error over a handful of successive frames says nothing of the decoder.
+void check_held_out(const Frames& frames, const std::vector<Trajectory>& positions, const std::string& file) {
+  constexpr std::size_t fewest = 30;
+  const std::size_t first = frames.trajectories - held_out_of(frames.trajectories);
+  for (std::size_t t = first; t < frames.trajectories; ++t) {
+    const auto count = static_cast<std::size_t>(std::count(frames.trajectory.begin(), frames.trajectory.end(), t));
+    if (count >= fewest) continue;
+    throw Error(Failure::input,
+                fmt::format("{}: {}, which is held out, has {} of the {} frames that are used; at least {} are needed", file,
+                            frames.cut ? "its last third" : positions[t].name, count, frames.features.rows(), fewest),
+                frames.features.rows() < frames.all ? "give more frames by --n" : "give a longer trajectory last");
+  }
+}
+
 // Where frame `number`, counted over all trajectories, stands: "a.npz:arr_1, frame 17".
 std::string frame_text(const std::vector<Trajectory>& trajectories, std::size_t number) {
   std::size_t t = 0;
@@ -137,6 +151,8 @@ void check_unit(const Frames& frames, const std::vector<Trajectory>& dihedrals, 
 }
 
 }  // namespace
+
+std::size_t held_out_of(std::size_t trajectories) { return std::max<std::size_t>(1, (trajectories + 1) / 3); }
 
 std::size_t frames_right_of_zero(const Frames& frames) {
   std::size_t count = 0;
@@ -173,6 +189,7 @@ Frames read_frames(const std::string& positions_file, const std::string& dihedra
       }
     });
   }
+  check_held_out(frames, positions, positions_file);
   check_length(frames.features, positions_file);
   check_unit(frames, dihedrals, unit, dihedrals_file);
   for (std::size_t i = 0; i < kept; ++i)

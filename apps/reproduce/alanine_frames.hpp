@@ -28,6 +28,9 @@ struct Frames {
 // At most `most` frames, evenly spaced over all; 0: all of them.
 Frames read_frames(const std::string& positions, const std::string& dihedrals, AngleUnit unit, std::size_t most);
 
+// Trajectories, the last ones, on which a decoder is tried: one of three, three of ten.
+std::size_t held_out_of(std::size_t trajectories);
+
 // Frames whose phi is above zero, and whether those are so few (less than one in a thousand) that errors say nothing of them.
 std::size_t frames_right_of_zero(const Frames& frames);
 bool hardly_visited(const Frames& frames);

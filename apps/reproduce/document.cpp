@@ -27,6 +27,12 @@ Json comparison_json(const Comparison& c) {
           {"why", c.why}};
 }
 
+Json comparisons_json(const std::vector<Comparison>& comparisons) {
+  Json json = Json::array();
+  for (const Comparison& comparison : comparisons) json.push_back(comparison_json(comparison));
+  return json;
+}
+
 Json table_json(const ResultTable& table) {
   Json columns = Json::array(), rows = Json::array();
   for (const ResultColumn& column : table.columns)
@@ -83,13 +89,22 @@ Json figure_json(const Figure& figure) {
 
 }  // namespace
 
+Json document_of(const LeftOut& left_out) {
+  return {{"experiment", left_out.name}, {"reason", left_out.reason}, {"comparisons", comparisons_json(left_out.claims)}};
+}
+
 Json document_of(const Result& result) {
-  Json comparisons = Json::array(), tables = Json::array(), figures = Json::array();
-  for (const Comparison& comparison : result.comparisons) comparisons.push_back(comparison_json(comparison));
+  Json tables = Json::array(), figures = Json::array();
   for (const ResultTable& table : result.tables) tables.push_back(table_json(table));
   for (const Figure& figure : result.figures) figures.push_back(figure_json(figure));
-  return {{"experiment", result.name},  {"title", result.title}, {"answer", result.answer}, {"converged", result.converged()},
-          {"comparisons", comparisons}, {"tables", tables},      {"figures", figures},      {"notes", result.notes}};
+  return {{"experiment", result.name},
+          {"title", result.title},
+          {"answer", result.answer},
+          {"converged", result.converged()},
+          {"comparisons", comparisons_json(result.comparisons)},
+          {"tables", tables},
+          {"figures", figures},
+          {"notes", result.notes}};
 }
 
 }  // namespace fd::reproduce

@@ -9,5 +9,6 @@ namespace fd::reproduce {
 
 // A value is null, a number, words, or {"value", "spread"}.
 nlohmann::ordered_json document_of(const Result& result);
+nlohmann::ordered_json document_of(const LeftOut& left_out);
 
 }  // namespace fd::reproduce

@@ -124,10 +124,21 @@ struct Result {
   std::vector<std::string> notes;     // how it was done, what it leaves out
   std::vector<std::string> faults{};  // numbers of ours that are not what they should be; notes say so too
   bool converged() const { return faults.empty(); }
+  // Ours of a comparison that was made and is no number: nothing else says so where an experiment did not look.
+  void fault_what_is_no_number() {
+    for (const Comparison& c : comparisons)
+      if (c.verdict == Verdict::differs && !c.ours.known()) fault(c.claim + ": ours is not a number");
+  }
   void fault(const std::string& what) {
     faults.push_back(what);
     notes.push_back(what);
   }
+};
+
+// One of all that was left out, why, and what the paper claims of it.
+struct LeftOut {
+  std::string name, reason;
+  std::vector<Comparison> claims;
 };
 
 // What all experiments are given.

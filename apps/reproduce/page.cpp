@@ -124,8 +124,11 @@ std::string index_page(const std::vector<Result>& results, const std::vector<Lef
                         marked(result.answer));
     links += fmt::format("<a href=\"{0}.html\">{0}</a> ", escaped(result.name));
   }
-  for (const LeftOut& one : left_out)
+  for (const LeftOut& one : left_out) {
     list += fmt::format("<li class=\"care\"><strong>{}</strong> was left out: {}</li>\n", escaped(one.name), escaped(one.reason));
+    all.insert(all.end(), one.claims.begin(), one.claims.end());
+    for (const Comparison& claim : one.claims) rows += verdict_row(claim, fmt::format("<td>{}</td>", escaped(one.name)));
+  }
   list += "</ul>\n";
   const Tally tally = tally_of(all);
   const std::string answer = fmt::format("{} of the {} claims that were measured hold; {} more were not measured here.",

@@ -9,11 +9,6 @@
 
 namespace fd::reproduce {
 
-// An experiment that was left out, and why.
-struct LeftOut {
-  std::string name, reason;
-};
-
 std::string experiment_page(const Result& result, const std::string& command);
 // Links to "<name>.html" beside it.
 std::string index_page(const std::vector<Result>& results, const std::vector<LeftOut>& left_out, const std::string& command);

@@ -2,6 +2,7 @@
 #include "reproduce/verb.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <filesystem>
 #include <memory>
 
@@ -21,6 +22,7 @@
 #include "reproduce/document.hpp"
 #include "reproduce/experiment.hpp"
 #include "reproduce/page.hpp"
+#include "reproduce/paper.hpp"
 #include "reproduce/text.hpp"
 
 namespace fd::reproduce {
@@ -144,7 +146,11 @@ class Folder {
           Failure::io,
           fmt::format("--out {}: no folder, and none could be made ({})", path_, failed ? failed.message() : "a file is there"),
           "name a folder that can be written to");
-    AtomicFile check(file("index.html"));
+    try_file("index");
+  }
+  // That a page can be written there.
+  void try_file(const std::string& name) const {
+    if (wanted()) AtomicFile check(file(name + ".html"));
   }
   bool wanted() const { return !path_.empty(); }
   std::string file(const std::string& name) const { return (std::filesystem::path(path_) / name).string(); }
@@ -184,6 +190,20 @@ std::vector<std::string> command_alone(const CLI::App& app, const Declared& one)
   return command;
 }
 
+// Returns their names. `index`: the command that ran all of them, or empty.
+std::vector<std::string> write_pages(const Folder& folder, const std::vector<Result>& results,
+                                     const std::vector<LeftOut>& left_out, const std::vector<std::string>& commands,
+                                     const std::string& index) {
+  std::vector<TextFile> files;
+  for (std::size_t i = 0; i < results.size(); ++i)
+    files.push_back({folder.file(results[i].name + ".html"), experiment_page(results[i], commands[i])});
+  if (!index.empty()) files.push_back({folder.file("index.html"), index_page(results, left_out, index)});
+  write_text_files(files);
+  std::vector<std::string> names;
+  for (const TextFile& file : files) names.push_back(file.path);
+  return names;
+}
+
 int run(const CLI::App& app, const Arguments& arguments, const std::vector<Declared>& declared,
         const std::vector<std::string>& command) {
   const bool all = arguments.experiment == "all";
@@ -195,6 +215,7 @@ int run(const CLI::App& app, const Arguments& arguments, const std::vector<Decla
   setup.stage = [&](const std::string& stage) { display.begin(stage); };
 
   std::vector<Result> results;
+  std::vector<std::string> commands;  // that repeat them
   std::vector<LeftOut> left_out;
   const Folder folder(arguments.folder);
   std::vector<const Declared*> chosen;
@@ -208,22 +229,23 @@ int run(const CLI::App& app, const Arguments& arguments, const std::vector<Decla
       continue;
     }
     refuse_idle_options(one, lacks);
-    left_out.push_back({one.experiment->name, lacks});
+    left_out.push_back({one.experiment->name, lacks, claims_not_run(one.experiment->name)});
   }
+  for (const Declared* one : chosen) folder.try_file(one->experiment->name);
   for (const Declared* one : chosen) one->running.check(setup);  // what the last would refuse is not found out after hours
-  for (const Declared* one : chosen) results.push_back(one->running.run(setup));
+  for (const Declared* one : chosen) {
+    results.push_back(one->running.run(setup));
+    results.back().fault_what_is_no_number();
+    commands.push_back(command_text(all ? command_alone(app, *one) : command));
+  }
   display.clear();
   cli::throw_if_interrupted();
-  const std::string repeat = command_text(command);
   std::vector<std::string> pages;
-  if (folder.wanted()) {
-    std::vector<TextFile> files;
-    for (std::size_t i = 0; i < results.size(); ++i)
-      files.push_back({folder.file(results[i].name + ".html"),
-                       experiment_page(results[i], all ? command_text(command_alone(app, *chosen[i])) : repeat)});
-    if (all) files.push_back({folder.file("index.html"), index_page(results, left_out, repeat)});
-    write_text_files(files);
-    for (const TextFile& file : files) pages.push_back(file.path);
+  std::exception_ptr unwritten;  // thrown again once the results, which may be hours of work, have been printed
+  try {
+    if (folder.wanted()) pages = write_pages(folder, results, left_out, commands, all ? command_text(command) : std::string());
+  } catch (const Error&) {
+    unwritten = std::current_exception();
   }
   if (arguments.json) {
     nlohmann::ordered_json document;
@@ -231,7 +253,7 @@ int run(const CLI::App& app, const Arguments& arguments, const std::vector<Decla
       document["experiments"] = nlohmann::ordered_json::array();
       for (const Result& result : results) document["experiments"].push_back(document_of(result));
       document["left_out"] = nlohmann::ordered_json::array();
-      for (const LeftOut& one : left_out) document["left_out"].push_back({{"experiment", one.name}, {"reason", one.reason}});
+      for (const LeftOut& one : left_out) document["left_out"].push_back(document_of(one));
     } else {
       document = document_of(results.front());
     }
@@ -245,6 +267,7 @@ int run(const CLI::App& app, const Arguments& arguments, const std::vector<Decla
     for (const std::string& page : pages) text += fmt::format("\nwritten     {}", page);
     cli::print_result(text + (pages.empty() ? "" : "\n"));
   }
+  if (unwritten) std::rethrow_exception(unwritten);
   bool right = true;
   for (const Result& result : results) {
     if (result.converged()) continue;

@@ -30,8 +30,9 @@ Value median_of(std::vector<double> runs) {
 
 Comparison compared(std::string claim, std::string where, Value paper, Value ours, double allowed, std::string rule,
                     std::string why) {
-  if (std::isnan(ours.number) || std::isnan(paper.number))
-    return unmeasured(std::move(claim), std::move(where), std::move(paper), "not a number here: too few sizes or runs");
+  if (std::isnan(paper.number))
+    return unmeasured(std::move(claim), std::move(where), std::move(paper), "the paper has no such number");
+  if (std::isnan(ours.number)) why = "ours is not a number";
   const bool holds = std::abs(ours.number - paper.number) <= allowed;
   return stated(std::move(claim), std::move(where), std::move(paper), std::move(ours), holds, std::move(rule), std::move(why));
 }

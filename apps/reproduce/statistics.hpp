@@ -15,7 +15,7 @@ Value mean_of(const std::vector<double>& runs);
 // Median of times, which other programs on the machine disturb less than a mean; spread: half the width of their middle half.
 Value median_of(std::vector<double> runs);
 
-// Agreement: |ours - paper| <= `allowed`. `why` is said of a difference alone.
+// Agreement: |ours - paper| <= `allowed`; a NaN of ours differs. `why` is said of a difference alone.
 Comparison compared(std::string claim, std::string where, Value paper, Value ours, double allowed, std::string rule,
                     std::string why = {});
 // A claim that is true or not.

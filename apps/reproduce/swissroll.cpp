@@ -259,10 +259,14 @@ void compare(const std::vector<Size>& sizes, const Value& exponent, const Law& l
     result.comparisons.push_back(compared(counted, place("k_star"), k_star[0], Value(count.neighbours, count.error),
                                           0.05 * k_star[0], "within 5 %", "as ρβ at this N"));
     const double ours = beta_of_64(*size);
-    result.comparisons.push_back(compared(
-        narrow, place("beta_support_64"), reached, ours, 0.1 * reached, "within 10 %",
-        fmt::format("the law of the interior gives {:.0f}; ours, counted, has {} neighbours than the paper's at the same β",
-                    k_star_n * law.by_density / 63, ours < reached ? "fewer" : "more")));
+    if (std::isnan(ours))
+      result.comparisons.push_back(stated(narrow, place("beta_support_64"), reached, "none within a factor of 3", false,
+                                          "within 10 %", "the counts do not pass 64 at any bandwidth that was tried"));
+    else
+      result.comparisons.push_back(compared(
+          narrow, place("beta_support_64"), reached, ours, 0.1 * reached, "within 10 %",
+          fmt::format("the law of the interior gives {:.0f}; ours, counted, has {} neighbours than the paper's at the same β",
+                      k_star_n * law.by_density / 63, ours < reached ? "fewer" : "more")));
   } else {
     result.comparisons.push_back(unmeasured(counted, place("k_star"), k_star[0], "not run at this size"));
     result.comparisons.push_back(unmeasured(narrow, place("beta_support_64"), reached, "not run at this size"));

@@ -95,7 +95,7 @@ std::string branch_note(const std::vector<Size>& sizes, const PaperTable& ladder
     if (row == ladder.rows() || !(ladder.at(row, "beta_sd") > 0)) continue;
     const double mean = ladder.at(row, "beta"), deviation = ladder.at(row, "beta_sd");
     const Value ours = mean_of(size.cells[0].beta);
-    worst = std::max(worst, std::abs(ours.number / (mean - deviation) - 1));
+    worst = worse(worst, std::abs(ours.number / (mean - deviation) - 1));
     own_spread = worse(own_spread, ours.spread / ours.number);
     paper_spread = std::max(paper_spread, deviation / mean);
   }
@@ -125,8 +125,7 @@ Result run(const Setup& setup) {
       "paper's rotation-invariant score of the two leading right eigenvectors with (cos θ, sin θ) of the largest circle, summed "
       "in blocks in double.");
   result.notes.push_back(
-      "The paper's text gives 0.157 twice: as the exponent of the time, where its own figure follows N^2, and as that of β. Both "
-      "are judged.");
+      "The paper's text gives 0.157 twice: as the exponent of the time, where its own figure follows N^2, and as that of β.");
   const std::string note = branch_note(sizes, ladder);
   if (!note.empty()) result.notes.push_back(note);
   const double overlap = mean_of(sizes.back().cells[0].overlap).number;

@@ -1,6 +1,7 @@
 """What all end-to-end tests share: the program, points, and a dense fp64 diffusion map to compare with."""
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -55,6 +56,17 @@ def program(tmp_path):
 @pytest.fixture
 def bench(tmp_path):
     return Program(tmp_path, BENCH)
+
+
+@pytest.fixture(scope="session")
+def failing_writes(tmp_path_factory):
+    """The library that makes writes fail."""
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    library = tmp_path_factory.mktemp("failing") / "failing_writes.so"
+    source = Path(__file__).parent / "failing_writes.c"
+    if compiler is None or subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"]).returncode != 0:
+        pytest.skip("no C compiler for a library that makes writes fail")
+    return {"LD_PRELOAD": str(library)}
 
 
 def torus(n=400, seed=1):

@@ -32,17 +32,6 @@ def run(folder, *arguments, environment=None, before=None):
     return result, processor_seconds() - start
 
 
-@pytest.fixture(scope="module")
-def failing_writes(tmp_path_factory):
-    """The library that makes writes fail."""
-    compiler = shutil.which("cc") or shutil.which("gcc")
-    library = tmp_path_factory.mktemp("failing") / "failing_writes.so"
-    source = Path(__file__).parent / "failing_writes.c"
-    if compiler is None or subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"]).returncode != 0:
-        pytest.skip("no C compiler for a library that makes writes fail")
-    return {"LD_PRELOAD": str(library)}
-
-
 def annotated(path, points):
     """A file as AnnData writes them: compressed chunks, strings of variable length, groups with attributes."""
     with h5py.File(path, "w") as file:

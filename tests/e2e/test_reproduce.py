@@ -137,6 +137,27 @@ def test_reasons_follow_the_sign_of_the_difference(program):
     assert number(singer["ours"]) > 1 / 6 and singer["why"].endswith("more steeply")
 
 
+def test_exponents_are_compared_over_sizes_that_both_have(program):
+    found = json.loads(program("reproduce", "t6", "--n", "256,1024,2048", "--seeds", 1, "--json").stdout)
+    betas = column(found, "t6", "β ours, paper's rule")
+    same = claim(found, "exponent of β over the sizes")
+    assert number(same["ours"]) == pytest.approx(math.log2(number(betas[2]) / number(betas[1])), rel=1e-9)
+    ladder = {row[0]: row[1] for row in PAPER["t6"]["ladder"]["rows"]}
+    assert number(same["paper"]) == pytest.approx(math.log2(ladder[2048] / ladder[1024]), rel=1e-9)
+    found = json.loads(program("reproduce", "t6", "--n", "300,700", "--seeds", 1, "--json").stdout)
+    assert claim(found, "exponent of β over the sizes")["verdict"] == "not measured"
+
+
+def test_results_are_printed_when_their_page_cannot_be_written(program, failing_writes):
+    arguments = ["reproduce", "t6", "--n", 100, "--seeds", 1, "--json", "--out", "pages"]
+    result = program(*arguments, status=3, environment={**failing_writes, "FAIL_AT": "1"})  # nothing is written before the page
+    found = json.loads(result.stdout)
+    assert found["experiment"] == "t6" and found["pages"] == [] and "space" in result.stderr
+    assert list((program.folder / "pages").iterdir()) == []
+    (program.folder / "pages/t6.html").mkdir()  # known before any work
+    assert program(*arguments, status=3).stdout == ""
+
+
 def test_sizes_that_are_nearly_equal_have_no_exponent(program):
     found = json.loads(program("reproduce", "t6", "--n", "1024,1025", "--seeds", 1, "--json").stdout)
     exponent = claim(found, "exponent of β")
@@ -236,7 +257,11 @@ def test_all_in_their_quick_form_make_an_index(tmp_path):
     assert sorted(ran + [e["experiment"] for e in found["left_out"]]) == sorted(EXPERIMENTS)
     assert sorted(p.name for p in (tmp_path / "pages").iterdir()) == sorted([name + ".html" for name in ran] + ["index.html"])
     index = (tmp_path / "pages/index.html").read_text()
-    assert index.count('<span class="verdict') == sum(len(e["comparisons"]) for e in found["experiments"])
+    assert index.count('<span class="verdict') == sum(len(e["comparisons"]) for e in found["experiments"] + found["left_out"])
+    missing, = found["left_out"]  # its claims are listed as not run
+    assert missing["experiment"] == "alanine" and {(c["verdict"], c["why"]) for c in missing["comparisons"]} == {("not measured", "not run")}
+    assert [c["claim"] for c in missing["comparisons"]] == [entry["claim"] for entry in PAPER["alanine"].values() if "claim" in entry]
+    assert "the flow selects β = 276.4" in index
     for name in ran:
         assert f'href="{name}.html"' in index
         page = (tmp_path / f"pages/{name}.html").read_text()  # repeats itself, not all of them

@@ -217,6 +217,18 @@ def test_numbers_that_are_not_right_are_named_also_with_quiet(program, trajector
     assert result.stdout == "" and "alanine: β = 1e-06" in result.stderr and "within the tolerance of zero" in result.stderr
 
 
+def test_what_is_no_number_differs(program, trajectories):
+    """Frames so far apart that no kernel value is left: their dimension is no number, which is no reason to call it not measured."""
+    rng = np.random.default_rng(2)
+    np.savez(program.folder / "apart.npz", **{f"arr_{i}": 0.19 * rng.standard_normal((60, 30)).astype(np.float32) for i in range(3)})
+    np.savez(program.folder / "turns.npz", **{f"arr_{i}": rng.uniform(-3, 3, (60, 2)) for i in range(3)})
+    result = program("reproduce", "alanine", "--quick", "--beta", 276.4, "--positions", "apart.npz", "--dihedrals", "turns.npz", "--json", status=1)
+    found = json.loads(result.stdout)
+    dimension, = (c for c in found["comparisons"] if c["claim"].startswith("dimension at the scale"))
+    assert dimension["ours"] is None and dimension["verdict"] == "differs" and dimension["why"] == "ours is not a number"
+    assert f"{dimension['claim']}: ours is not a number" in " ".join(found["notes"]) and not found["converged"]
+
+
 def test_frames_past_zero_are_counted(program, trajectories):
     _, dihedrals = trajectories
     right = int(sum((a[:, 0] > 0).sum() for a in dihedrals.values()))
@@ -324,6 +336,10 @@ def test_bad_input_is_refused(program, trajectories):
     refused("p.npz", "named.npz", words=["arr_0", "named.npz"])
     refused("narrow.npz", "a.npz", words=["narrow.npz", "24 columns", "30"])
     refused("a.npz", "p.npz", words=["a.npz", "2 columns", "--positions"])
+    few = lambda arrays: {**arrays, "arr_2": arrays["arr_2"][:29]}
+    save("few.npz", few(positions))
+    save("few_angles.npz", few(dihedrals))
+    refused("few.npz", "few_angles.npz", words=["few.npz", "arr_2, which is held out, has 29 of the 829 frames", "at least 30", "longer trajectory"])
     refused("nan.npz", "a.npz", words=["arr_2", "frame", "column 5"])
     refused("p.npz", "a.npz", "--n", "500,600", words=["--n", "one"])
     refused("p.npz", "a.npz", "--beta", 0, words=["--beta 0", "above zero"])
