@@ -34,7 +34,7 @@ TILE = 128 * 32  # entries of a tile of a thread block, 4 warps
 
 
 def find(program, build):
-    found = shutil.which(program) or next(iter(sorted(build.glob(f"cuda/python/nvidia/**/bin/{program}"))), None)
+    found = shutil.which(program) or next(iter(sorted(build.glob(f"cuda/*/nvidia/**/bin/{program}"))), None)
     if not found:
         sys.exit(f"gpu_bounds: no {program}; `tools/cuda {build} inspect` fetches it")
     return str(found)
