@@ -34,13 +34,16 @@ bool RungSearch::admissible_at(double beta) const {
 // A solve at a bandwidth that was probed knows more than the probe did, and takes its place in what is decided on: the place in the order of
 // probes too, by which the dyadic selectors know which of them came before the wall.
 void RungSearch::record(const Probe& probe) {
-  auto& [probes, groups] = history_;
+  auto& [probes, groups, broad] = history_;
   const auto earlier = std::find_if(probes.begin(), probes.end(), [&](const Probe& p) { return p.beta == probe.beta; });
   if (earlier == probes.end()) {
     probes.push_back(probe);
     groups.push_back(rung_.groups());
+    broad.push_back(rung_.broad_values());
   } else {
-    groups[static_cast<std::size_t>(earlier - probes.begin())] = rung_.groups();
+    const auto place = static_cast<std::size_t>(earlier - probes.begin());
+    groups[place] = rung_.groups();
+    broad[place] = rung_.broad_values();
     *earlier = probe;
   }
   sweep_.push_back(probe);
@@ -64,7 +67,7 @@ bool RungSearch::admit(std::size_t groups) {
   return true;
 }
 
-Step RungSearch::fold() {
+Step RungSearch::fold(bool* apart) {
   constexpr double far = 1 << 19;  // parts far from each other put the scale of all rows far from that of each
   for (;;) {                       // until `decide` has had its most probes
     Step step = decide(history_.probes, rules_);
@@ -88,6 +91,10 @@ Step RungSearch::fold() {
       return step;
     }
     record(rung_.probe(step.beta));
+    if (apart != nullptr && disconnects_at_once(step.beta)) {
+      *apart = true;
+      return step;
+    }
   }
 }
 
@@ -137,9 +144,13 @@ RungSearch::Found RungSearch::search_keeping_groups() {
     // what is admitted is what the rows show that take part now
     rules_.potential.components = context_.potential.components = context_.options.components.value_or(1);
     found = {};
-    record(rung_.probe(rules_.beta_start));
+    const Probe first = rung_.probe(rules_.beta_start);
+    record(first);
     if (rung_.keep_groups()) continue;
-    found.step = fold();
+    if (same_as_of_all_rows(first)) return {};
+    found.apart = disconnects_at_once(first.beta);
+    if (!found.apart) found.step = fold(&found.apart);
+    if (found.apart) return found;
     confirm(found);
     if (!found.admissible || !rung_.keep_groups()) break;
     rules_.beta_start = found.step.beta;
@@ -162,24 +173,65 @@ RungSearch::Found RungSearch::search_with_rows_aside(const Step& all, double mos
   return search_keeping_groups();
 }
 
-// Whether the rows that are set aside at beta, the isolated ones apart, hold others together. Modes on a few rows are left out of account; nothing is
-// known where one of the slowest is next to 1 either way.
-std::optional<bool> RungSearch::disconnects(double beta) {
+namespace {
+
+// Whether slow modes are so many times slower `without` some rows; nothing is known where one of the slowest is next to 1 either way.
+std::optional<bool> slowed_down(const std::vector<double>& with, const std::vector<double>& without, double slower) {
   constexpr std::size_t slowest = 3, slow = 6;
-  constexpr double told_from_one = 1e-4, slower = 0.5;
-  const std::vector<double> with = rung_.broad_values(beta, isolated_return), without = rung_.broad_values(beta, 0);
+  constexpr double told_from_one = 1e-4;
   bool known = true;
   for (std::size_t j = 0; j < std::min({slow, with.size(), without.size()}); ++j) {
-    if (1 - with[j] >= told_from_one && !(1 - without[j] >= slower * (1 - with[j]))) return true;
+    if (1 - with[j] >= told_from_one && !((1 - without[j]) * slower >= 1 - with[j])) return true;
     if (j < slowest && !(1 - with[j] >= told_from_one)) known = false;
   }
   return known ? std::optional(false) : std::nullopt;
+}
+
+}  // namespace
+
+// The last probe, without the sparsest rows, beside that of all rows at the same bandwidth. Both are known to a percent of V, not of each rate:
+// what they tell must be clear.
+bool RungSearch::disconnects_at_once(double beta) const {
+  constexpr double slower = 2.5, same = 1e-9;
+  if (rung_.treatment().most_return > 0) return false;
+  const auto& [probes, groups, broad] = of_all_;
+  for (std::size_t i = 0; i < probes.size(); ++i)
+    if (std::abs(probes[i].beta / beta - 1) < same && probes[i].outcome == "resolved")
+      return slowed_down(broad[i], rung_.broad_values(), slower).value_or(false);
+  return false;
+}
+
+// A walk without the isolated rows is that of all rows where there are none; there are none at smaller bandwidths either. So a search among them
+// that begins past what held the search with all rows down finds no other answer than that.
+bool RungSearch::same_as_of_all_rows(const Probe& first) const {
+  return first.aside == 0 && first.outcome != "sparse" &&
+         std::any_of(of_all_.probes.begin(), of_all_.probes.end(),
+                     [&](const Probe& p) { return p.beta == first.beta && flow::too_localised(p, rules_); });
+}
+
+// Whether the rows that are set aside at beta, the isolated ones apart, hold others together. Modes on a few rows are left out of account.
+std::optional<bool> RungSearch::disconnects(double beta) {
+  const std::vector<double> with = rung_.broad_values(beta, isolated_return), without = rung_.broad_values(beta, 0);
+  return slowed_down(with, without, 2);
+}
+
+// From the lowest bandwidth at which too many modes of all rows live on a few.
+RungSearch::Found RungSearch::search_without_isolated_rows() {
+  Step from;
+  from.kind = Step::Kind::accept;
+  from.beta = rules_.beta_start;
+  double lowest = std::numeric_limits<double>::infinity();
+  for (const Probe& probe : of_all_.probes)
+    if (probe.beta > from.beta && flow::too_localised(probe, rules_)) lowest = std::min(lowest, probe.beta);
+  if (std::isfinite(lowest)) from.beta = lowest;
+  return search_with_rows_aside(from, isolated_return);
 }
 
 // Parts that are apart at the bandwidth that was found, whatever rows take part, tell nothing there: smaller ones are looked at. Where that tells that
 // rows are needed only the isolated ones are set aside, in a search from where there are many such rows.
 RungSearch::Found RungSearch::keep_connected(const Found& found, bool otherwise) {
   const auto usable = [](const Found& f) { return f.step.kind == Step::Kind::accept && f.admissible; };
+  if (found.apart) return search_without_isolated_rows();
   if (!usable(found) || rung_.treatment().most_return > 0) return found;
   constexpr int most_looks = 4;
   std::optional<bool> apart;
@@ -282,6 +334,7 @@ RungSearch::Found RungSearch::run() {
     beta_of_all_ = found.step.beta;
     Attempt all = put_by(found);
     const bool otherwise = all.found.step.kind == Step::Kind::accept && !next_to_flat(all);  // there is an answer with all rows
+    if (otherwise) of_all_ = all.history;
     found = keep_connected(search_with_rows_aside(all.found.step), otherwise);
     const auto gained = [&](double much) {
       return usable(found) && (found.step.beta > much * all.found.step.beta || all.found.step.kind == Step::Kind::give_up);

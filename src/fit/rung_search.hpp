@@ -6,7 +6,8 @@
 // sparsest rows, as many as may be set aside, and is taken where that buys a bandwidth a tenth larger. Then all those of them return that the
 // bandwidth resolves: a row's indicator has the Rayleigh quotient P_ii, so far below the last eigenvalue it is no mode that was asked for.
 // Sparse rows may be what holds the others together (transitions between the wells of a potential): where slow modes are slower without them than
-// with all but the isolated ones, at the same bandwidth, only the isolated ones are set aside.
+// with all but the isolated ones, at the same bandwidth, only the isolated ones are set aside. Where a probe without them shows that already,
+// beside one of all rows at the same bandwidth, the search ends there.
 //
 // Guarantees: ends after a few searches of at most `most_probes` probes each; leaves the rung as its answer was solved.
 // Does not know: other rungs.
@@ -31,6 +32,7 @@ class RungSearch {
     Step step;
     bool confirmed = false;   // a solve was made there,
     bool admissible = false;  // and showed that the bandwidth may be taken
+    bool apart = false;       // the search was not made: without these rows the others fall apart
   };
 
   // A bandwidth that is likely to be accepted, observed before the search is begun. Returns whether it is admissible.
@@ -54,24 +56,28 @@ class RungSearch {
   bool admissible_at(double beta) const;
   void record(const Probe& probe);
   bool admit(std::size_t groups);
-  Step fold();
+  Step fold(bool* apart = nullptr);
   void confirm(Found& found);
   void begin_anew();
   void start_at(double beta);
   Found search();
   Found search_with_rows_aside(const Step& all, double most_return = 0);
+  Found search_without_isolated_rows();
   Found keep_connected(const Found& found, bool otherwise);
   std::optional<bool> disconnects(double beta);
+  bool disconnects_at_once(double beta) const;
+  bool same_as_of_all_rows(const Probe& first) const;
   Found search_without_dear_groups(const Step& kept);
   Found search_keeping_groups();
   double resolving_return(double beta) const;
   void return_resolved_rows(const Found& found);
 
-  static constexpr double isolated_return = 0.9;  // a walker hardly ever leaves such a row
+  static constexpr double isolated_return = hardly_leaves;
 
   struct Observed {
-    std::vector<Probe> probes;        // one a bandwidth: what the flow decides on
-    std::vector<std::size_t> groups;  // that each of them showed
+    std::vector<Probe> probes;               // one a bandwidth: what the flow decides on
+    std::vector<std::size_t> groups;         // that each of them showed
+    std::vector<std::vector<double>> broad;  // and its eigenvalues whose modes do not live on a few rows
   };
   // A search that is put by while another is made.
   struct Attempt {
@@ -93,6 +99,7 @@ class RungSearch {
   bool last_;
   std::size_t phase_;  // where in the sweep the probes under the rule in force begin
   Observed history_;
+  Observed of_all_;  // what a search with all rows observed that led somewhere
   std::shared_ptr<Solution> solution_;
   double most_return_ = 1;
   double beta_of_all_ = std::numeric_limits<double>::quiet_NaN(), dimension_ = std::numeric_limits<double>::quiet_NaN();

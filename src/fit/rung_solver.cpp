@@ -300,16 +300,20 @@ std::vector<double> RungSolver::extended_modes(std::size_t modes, const std::vec
   return host;
 }
 
+static std::vector<double> broad_of(const std::vector<double>& values, const std::vector<double>& support, double least) {
+  std::vector<double> broad;
+  for (std::size_t j = 0; j < std::min(values.size(), support.size()); ++j)
+    if (support[j] >= least) broad.push_back(values[j]);
+  return broad;
+}
+
+std::vector<double> RungSolver::broad_values() const {
+  return broad_of(state_.latest.values, state_.latest.support, localised_below(size()));
+}
+
 std::vector<double> RungSolver::broad_values(double beta, double most_return) {
-  const auto broad_of = [this](const std::vector<double>& values, const std::vector<double>& support) {
-    std::vector<double> broad;
-    for (std::size_t j = 0; j < std::min(values.size(), support.size()); ++j)
-      if (support[j] >= localised_below(size())) broad.push_back(values[j]);
-    return broad;
-  };
   const Latest& latest = state_.latest;
-  if (latest.beta == beta && latest.vectors_converged && state_.treatment.most_return == most_return)
-    return broad_of(latest.values, latest.support);
+  if (latest.beta == beta && latest.vectors_converged && state_.treatment.most_return == most_return) return broad_values();
   std::vector<double> broad;
   context_.journal.step(
       fmt::format("comparison of {} rows at beta {}, {} aside", size(), beta, most_return), *this,
@@ -318,7 +322,7 @@ std::vector<double> RungSolver::broad_values(double beta, double most_return) {
         state_.treatment.most_return = most_return;
         Solution solution;
         make(beta, Purpose::settle, solution);
-        broad = broad_of(solution.spectrum.values, solution.support);
+        broad = broad_of(solution.spectrum.values, solution.support, localised_below(size()));
         const PassCount count = state_.count;
         state_ = before;
         state_.count = count;
@@ -383,8 +387,9 @@ bool RungSolver::keep_groups_of_modes(std::size_t modes) {
 
 bool RungSolver::keep_groups_aside() {
   std::vector<std::size_t> rows;
+  const std::vector<char>& kept = state_.treatment.kept;
   for (std::size_t i = 0; i < state_.latest.degree.size(); ++i)
-    if (state_.latest.degree[i] == 0) rows.push_back(i);
+    if (state_.latest.degree[i] == 0 && (kept.empty() || kept[i] == 0)) rows.push_back(i);  // what is kept and aside is alone
   constexpr auto least = static_cast<std::size_t>(localised_rows);
   const std::vector<std::size_t> members = far_groups(context_.backend, *points_, *source_, rows, state_.latest.beta,
                                                       state_.latest.beta / state_.treatment.dearest, least, &context_.watch);
@@ -395,7 +400,8 @@ bool RungSolver::keep_groups_aside() {
 
 std::size_t RungSolver::most_rows_aside() const {
   const std::size_t needed = std::min(size(), context_.options.modes + 1);
-  return std::min(size() - needed, static_cast<std::size_t>(most_aside * static_cast<double>(size())));
+  const auto share = static_cast<std::size_t>(most_aside * static_cast<double>(size()));
+  return std::min(size() - needed, std::max<std::size_t>(share, size() >= fewest_for_one_aside ? 1 : 0));
 }
 
 bool RungSolver::settled_near(double beta) const {

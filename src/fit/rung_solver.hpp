@@ -52,7 +52,7 @@ struct Solution {
 struct RowTreatment {
   // Rows on which a walker stays with a higher probability are set aside (`RowRule`), `most_aside` of all at most; 1: none, 0: as many as may be.
   double most_return = 1;
-  std::vector<char> kept;  // rows that are not set aside, in the order of the source; empty: any may be
+  std::vector<char> kept;  // rows that are not set aside (`RowRule`), in the order of the source; empty: any may be
   // Groups of rows far from the rest are kept if a bandwidth resolves them that is not so many times smaller.
   double dearest = std::numeric_limits<double>::infinity();
 };
@@ -75,6 +75,8 @@ class RungSolver final : public Journal::Rung {
 
   // As many groups of rows far from the rest as the last run found.
   std::size_t groups() const { return far_groups_in(state_.latest.values, state_.latest.support); }
+  // Eigenvalues of the last run whose modes do not live on a few rows, descending.
+  std::vector<double> broad_values() const;
   // Eigenvalues at beta whose modes do not live on a few rows, descending, with rows above `most_return` set aside: a probe to compare with, which
   // leaves the rung as it was.
   std::vector<double> broad_values(double beta, double most_return);
@@ -142,7 +144,9 @@ class RungSolver final : public Journal::Rung {
   State state_, at_last_step_;  // the second one for the journal: between steps the treatment may change
 };
 
-// The share of the rows that may be set aside: where many more are sparse, sparse is what the data are.
+// The share of the rows that may be set aside: where many more are sparse, sparse is what the data are. In a table of few rows one is more than
+// that share, and may be set aside all the same.
 inline constexpr double most_aside = 0.02;
+inline constexpr std::size_t fewest_for_one_aside = 20;
 
 }  // namespace fd

@@ -134,10 +134,10 @@ std::vector<double> DiffusionOperator::weights(double alpha, const RowRule& rule
   std::vector<std::size_t> rows;
   std::size_t kept = 0, unresolved = 0;
   for (std::size_t i = 0; i < weight.size(); ++i) {
-    if (rule.keep != nullptr && (*rule.keep)[i] != 0) {
-      ++kept;
-      if (!(stays_[i] <= rather_stays)) ++unresolved;
-    } else if (!(stays_[i] <= rule.most_return)) rows.push_back(i);
+    const bool keep = rule.keep != nullptr && (*rule.keep)[i] != 0;
+    if (keep) ++kept;
+    if (keep && !(stays_[i] <= rather_stays)) ++unresolved;
+    if (!(stays_[i] <= (keep ? std::max(rule.most_return, hardly_leaves) : rule.most_return))) rows.push_back(i);
   }
   sparse_ = rule.judged && 8 * unresolved > kept;
   if (sparse_) return weight;

@@ -26,12 +26,12 @@ inline void archive(Archive& archive, PassCount& count) { archive(count.passes, 
 struct RowRule {
   double most_return = 1;  // 1: all rows take part; 0: the sparsest `most_rows` do not
   std::size_t most_rows = 0;
-  // Rows that are not set aside, by source order; null: any may be. Where a walker rather stays on more than an eighth of them than leaves,
-  // they are not resolved, and the operator is `sparse` where that is `judged`.
+  // Rows that are not set aside, by source order, but for those that a walker hardly ever leaves; null: any may be. Where a walker rather stays
+  // on more than an eighth of them than leaves, they are not resolved, and the operator is `sparse` where that is `judged`.
   const std::vector<char>* keep = nullptr;
   bool judged = true;
 };
-inline constexpr double rather_stays = 0.5;
+inline constexpr double rather_stays = 0.5, hardly_leaves = 0.9;
 
 class DiffusionOperator final : public Operator {
  public:

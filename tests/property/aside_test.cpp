@@ -172,8 +172,11 @@ TEST(Aside, StrayRowsBesideAGroupLeaveRoomForItsMode) {
 }
 
 // Rows farther from each other than the sheet is wide would cost the others nearly all of their bandwidth.
-// Strays beside a group see it from farther away than its members see each other.
-TEST(Aside, StrayRowsNearAGroupAreNoMembers) {
+class Near : public testing::TestWithParam<double> {};
+
+// Strays beside a group see it from farther away than its members see each other: also five times as far as these are from its middle,
+// where a broader kernel than the one that is found takes them for members.
+TEST_P(Near, StrayRowsBesideAGroupAreNoMembers) {
   constexpr std::size_t rows = 4000, group = 60, strays = 5;
   Dataset data = sheet_with_group(rows, group);
   data.rows += strays;
@@ -183,7 +186,7 @@ TEST(Aside, StrayRowsNearAGroupAreNoMembers) {
     double* x = data.x.data() + i * 10;
     double length = 0;
     for (std::size_t c = 0; c < 10; ++c) length += std::pow(x[c] = direction.normal(i * 10 + c), 2);
-    for (std::size_t c = 0; c < 10; ++c) x[c] *= 3 / std::sqrt(length);
+    for (std::size_t c = 0; c < 10; ++c) x[c] *= GetParam() / std::sqrt(length);
     x[3] += 10;
   }
   const Model model = fitted(data, 10);
@@ -193,6 +196,9 @@ TEST(Aside, StrayRowsNearAGroupAreNoMembers) {
   for (std::size_t i = rows + group; i < data.rows; ++i) expected.push_back(i);
   EXPECT_EQ(model.aside, expected) << model.outcome;
 }
+
+INSTANTIATE_TEST_SUITE_P(Aside, Near, testing::Values(0.8, 3.0),
+                         [](const auto& info) { return fmt::format("At{:g}PercentOfTheWidth", 100 * info.param); });
 
 // A Boltzmann sample of (x^2 - 1)^2 + (y^2 - 1)^2 at `barrier` kT: by rejection.
 Dataset wells(std::size_t rows, double barrier) {
@@ -214,6 +220,7 @@ TEST(Aside, RowsThatHoldOthersTogetherStay) {
     const Dataset data = wells(3000, barrier);
     const Model all = fitted(data, 16, 0.0), model = fitted(data, 16);
     EXPECT_LE(model.aside.size(), 4u) << model.outcome;
+    EXPECT_LE(model.passes, 2 * all.passes + 10) << "one look without them, no search";
     for (std::size_t j = 0; j < 3; ++j) {
       const double rate = (1 - model.eigenvalues[j]) * model.beta, expected = (1 - all.eigenvalues[j]) * all.beta;
       EXPECT_GT(rate, 0.4 * expected) << barrier << " kT, mode " << j + 1 << ": " << model.outcome;
@@ -290,6 +297,15 @@ TEST(Aside, TheLargestBandwidthAllowedIsTakenRatherThanAFlatKernel) {
   EXPECT_GT(model.beta, 1) << model.outcome;
   EXPECT_FALSE(model.converged) << "the minimum lies beyond";
   EXPECT_NE(model.outcome.find("`beta_max`"), std::string::npos) << model.outcome;
+}
+
+// Two in a hundred of them is no row.
+TEST(Aside, OneOfFewRowsMayBe) {
+  const Dataset data = sheet_with_group(39, 0);
+  const Model all = fitted(data, 4, 0.0), model = fitted(data, 4);
+  EXPECT_TRUE(model.converged) << model.outcome;
+  EXPECT_EQ(model.aside, std::vector<std::size_t>{39}) << model.outcome;
+  EXPECT_GT(model.beta, 20 * all.beta) << model.outcome;
 }
 
 TEST(Aside, NoRowThatTheModesNeed) {
