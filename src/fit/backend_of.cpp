@@ -1,10 +1,8 @@
 #include "fit/backend_of.hpp"
 
-#include <algorithm>
-
 #include <flashdiffusion/comm.hpp>
 
-#include "base/team.hpp"
+#include "base/threads_a_rank.hpp"
 
 namespace fd {
 namespace {
@@ -27,8 +25,7 @@ std::unique_ptr<Backend> backend_of(const Options& options, std::optional<std::s
 
 std::unique_ptr<Backend> backend_of_a_rank(const Options& options, std::optional<std::size_t> keep_bytes) {
   BackendRequest request = request_of(options, keep_bytes);
-  if (const auto ranks = static_cast<int>(ranks_of(options)); options.comm == nullptr && ranks > 1)
-    request.threads = std::max(1, (options.threads > 0 ? options.threads : available_cores()) / ranks);
+  request.threads = threads_a_rank(options.threads, options.comm == nullptr ? static_cast<int>(ranks_of(options)) : 1);
   return make_backend(request);
 }
 

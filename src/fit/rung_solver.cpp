@@ -72,13 +72,18 @@ std::vector<double> RungSolver::supports(Panel& vectors, std::size_t modes) {
   return support;
 }
 
-// Near settled modes a probe needs the wanted ones and a few beside them. Where half of the wanted eigenvalues are next to nothing, as at bandwidths
-// far too broad for what lies within distant groups, M v is a sum of terms so much larger that its rounding is a share of the mode: 1e-4 and more.
-// No probe starts from such modes, or all that follow, and the bandwidth they lead to, would depend on how sums were rounded.
+// Whether half of the wanted eigenvalues are next to nothing, as at bandwidths far too broad for what lies within distant groups: M v is then a sum
+// of terms so much larger that its rounding is a share of the mode, 1e-4 and more.
+bool RungSolver::lost_in_rounding(const std::vector<double>& values) const {
+  const std::size_t modes = context_.options.modes;
+  return values.size() >= modes && values[modes / 2] < 1e4 * rounding_of_sums(precision());
+}
+
+// Near settled modes a probe needs the wanted ones and a few beside them. Once eigenvalues have grown out of rounding a probe begins anew: modes that
+// come from there, and the bandwidth that they lead to, would depend on how sums were rounded.
 Columns RungSolver::start(Purpose purpose) const {
   const std::size_t modes = context_.options.modes;
-  const std::vector<double>& values = state_.latest.values;
-  if (purpose == Purpose::probe && values.size() >= modes && values[modes / 2] < 1e4 * rounding_of_sums(precision())) return {};
+  if (purpose == Purpose::probe && state_.from_rounding && !lost_in_rounding(state_.latest.values)) return {};
   if (purpose == Purpose::probe && state_.settled.psi)
     return {*state_.settled.psi, 0, std::min(state_.settled.psi->columns(), modes + carried_beyond(modes, 3))};
   return state_.modes.psi ? Columns(*state_.modes.psi) : Columns();
@@ -148,10 +153,11 @@ void RungSolver::make(double beta, Purpose purpose, Solution& solution) {
 
   const std::vector<char>& kept = state_.treatment.kept;
   const RowRule rule{state_.treatment.most_return, most_rows_aside(), kept.empty() ? nullptr : &kept, !solves};
+  const Columns first = start(purpose);
   const std::unique_ptr<ArchiveReader> unfinished = context_.journal.unfinished_solve();
-  const auto operator_m =
-      unfinished ? std::make_unique<DiffusionOperator>(space_, *points_, beta, &watch, *unfinished)
-                 : std::make_unique<DiffusionOperator>(space_, *points_, beta, options.alpha, &watch, start(purpose), rule);
+  const auto operator_m = unfinished
+                              ? std::make_unique<DiffusionOperator>(space_, *points_, beta, &watch, *unfinished)
+                              : std::make_unique<DiffusionOperator>(space_, *points_, beta, options.alpha, &watch, first, rule);
   DiffusionOperator& m = *operator_m;
   if (m.sparse()) {
     state_.latest = {beta, {}, {}, {}, m.return_probability()};
@@ -187,6 +193,7 @@ void RungSolver::make(double beta, Purpose purpose, Solution& solution) {
     context_.backend.scale_rows(*inverse_root, *spectrum.vectors, *state_.modes.psi);
     for (std::size_t i = 0; i < size(); ++i) host[i] = m.degree()[i] > 0 ? std::pow(m.mass()[i], -options.alpha) : 0;
     context_.backend.upload(host.data(), *state_.modes.weight);
+    state_.from_rounding = lost_in_rounding(spectrum.values) || (first.panel != nullptr && state_.from_rounding);
   }
 
   Probe& probe = solution.probe = record(m, beta, started);
@@ -208,7 +215,7 @@ void RungSolver::make(double beta, Purpose purpose, Solution& solution) {
 
 void RungSolver::archive_small(Archive& archive) {
   archive(state_.count, state_.extensions, state_.share, state_.latest.beta, state_.latest.values, state_.latest.support,
-          state_.latest.vectors_converged, state_.modes.beta, state_.settled.beta);
+          state_.latest.vectors_converged, state_.modes.beta, state_.settled.beta, state_.from_rounding);
   if (!archive.reading()) at_last_step_ = state_;
 }
 

@@ -105,6 +105,7 @@ class RungSolver final : public Journal::Rung {
  private:
   enum class Purpose { probe, settle, solve };
   Columns start(Purpose purpose) const;
+  bool lost_in_rounding(const std::vector<double>& values) const;
   std::shared_ptr<Solution> run(double beta, Purpose purpose);
   void make(double beta, Purpose purpose, Solution& solution);
   SolverOptions solver_options(Purpose purpose) const;
@@ -137,6 +138,7 @@ class RungSolver final : public Journal::Rung {
     PassCount count;
     std::size_t extensions = 0;
     Modes modes, settled;
+    bool from_rounding = false;  // the modes, or those that they were found from
     Latest latest;
     double share = std::numeric_limits<double>::infinity();  // what the residuals of the last solve consisted of
     RowTreatment treatment;

@@ -1,11 +1,15 @@
 #include <flashdiffusion/mpi.hpp>
 
 #include <mpi.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <cstdio>
 #include <cstring>
-#include <limits>
+#include <exception>
+#include <new>
 #include <optional>
 #include <string>
 #include <thread>
@@ -74,17 +78,31 @@ class MpiComm final : public Comm {
       post(to, message->data() + first, std::min(piece, bytes - first), whole, message);
   }
 
+  // What there is no memory for is taken all the same, or the next message would be read in its place.
   Message receive(int from) override {
     auto [tag, message] = take(from);
     if (tag == whole) return std::make_shared<const std::vector<char>>(std::move(message));
     std::uint64_t bytes = 0;
     std::memcpy(&bytes, message.data(), sizeof bytes);
     std::vector<char> all;
-    all.reserve(bytes);
-    while (all.size() < bytes) {
-      const std::vector<char> next = take(from).second;
-      all.insert(all.end(), next.begin(), next.end());
-    }
+    std::exception_ptr error;
+    const auto attempt = [&error](const auto& step) {
+      try {
+        step();
+      } catch (const Error& failed) {
+        if (failed.kind() != Failure::memory) throw;
+        error = std::current_exception();
+      } catch (const std::bad_alloc&) {
+        error = std::current_exception();
+      }
+    };
+    attempt([&] { all.reserve(bytes); });
+    for (std::uint64_t first = 0; first < bytes; first += piece)
+      attempt([&] {
+        const std::vector<char> next = take(from).second;
+        if (!error) all.insert(all.end(), next.begin(), next.end());
+      });
+    if (error) std::rethrow_exception(error);
     return std::make_shared<const std::vector<char>>(std::move(all));
   }
 
@@ -166,11 +184,33 @@ class MpiComm final : public Comm {
     return done != 0;
   }
 
+  // A message that was matched and has no memory here is received into pages that are promised to nobody, and forgotten.
+  [[noreturn]] void drop(Expected& one) {
+    const auto bytes = static_cast<std::size_t>(std::max(1, one.bytes));
+    void* const pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (pages == MAP_FAILED) throw std::bad_alloc();
+    MPI_Mrecv(pages, one.bytes, MPI_BYTE, &one.found, MPI_STATUS_IGNORE);
+    munmap(pages, bytes);
+    const int from = one.from;
+    const double megabytes = one.bytes / 1048576.0;
+    if (expected_ && &one == &*expected_) expected_.reset();
+    char what[96];
+    std::snprintf(what, sizeof what, "no memory for the %.1f MiB that rank %d sent", megabytes, from);
+    throw Error(Failure::memory, what, "use more machines, or fewer ranks on each");
+  }
+
   // Waits politely: a rank that has nothing to do leaves the core to others.
   std::pair<int, std::vector<char>> take(int from) {
     Expected other(from);
     Expected& one = expected_ && expected_->from == from ? *expected_ : other;
-    for (int tries = 0; !fetch(one); ++tries) {
+    const auto here = [&] {
+      try {
+        return fetch(one);
+      } catch (const std::bad_alloc&) {
+        drop(one);
+      }
+    };
+    for (int tries = 0; !here(); ++tries) {
       release_sent();
       if (one.begun) continue;  // it is on its way, and where it is copied piece by piece each look moves one
       if (tries > 2000) std::this_thread::sleep_for(std::chrono::microseconds(std::min(1000, tries / 20)));

@@ -2,10 +2,14 @@
 // them, in probes, solves, extensions and searches without some rows.
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <optional>
+#include <string>
 
 #include <flashdiffusion/flashdiffusion.hpp>
 
+#include "base/archive.hpp"
+#include "fit/journal.hpp"
 #include "support/datasets.hpp"
 #include "support/model_bytes.hpp"
 #include "support/structured_tables.hpp"
@@ -139,6 +143,27 @@ TEST(Resume, MakesNoPassTwice) {
   EXPECT_THROW(fitted(problem, &checkpoint, &stops, 0), Error);
   fitted(problem, &checkpoint, &second, 0);
   EXPECT_LT(second.calls, alone.calls / 3);
+}
+
+class NothingCarried final : public Journal::Rung {
+  void archive_small(Archive&) override {}
+  void archive_large(Archive&) override {}
+};
+
+TEST(Resume, WhatIsHeldOfAStepIsArchivedOnce) {
+  MemoryCheckpoint checkpoint;
+  Journal journal(&checkpoint, {}, 0, {});
+  NothingCarried rung;
+  const std::string mark = "held by somebody";
+  const auto held = std::make_shared<std::string>(mark);
+  journal.step(
+      "a step", rung, [] {},
+      [&](Archive&) { journal.hold<std::string>(held, [](Archive& large, std::string& text) { large(text); }); });
+  ASSERT_TRUE(checkpoint.kept);
+  const std::string bytes(checkpoint.kept->begin(), checkpoint.kept->end());
+  const std::size_t first = bytes.find(mark);
+  ASSERT_NE(first, std::string::npos);
+  EXPECT_EQ(bytes.find(mark, first + 1), std::string::npos);
 }
 
 TEST(Resume, OtherFitsAreRefusedByWhatDiffers) {

@@ -11,62 +11,75 @@
 namespace fd::ranks {
 namespace {
 
-// Columns of a panel in the order of its places, as a visitor needs them: it leaves the order of its rows at home.
-std::vector<double> by_place(Backend& backend, Columns a) {
-  std::vector<double> rows(a.rows() * a.count), places(rows.size());
-  backend.download(a, rows.data());
-  const Layout& layout = *a.panel->layout();
-  for (std::size_t i = 0; i < a.rows(); ++i) {
-    const double* const from = rows.data() + layout.local_row(i) * a.count;
-    std::copy(from, from + a.count, places.begin() + static_cast<std::ptrdiff_t>(i * a.count));
+// Columns that are on the host at a time, as doubles.
+constexpr std::size_t some = 4;
+template <class F>
+void each_few(Columns a, F&& f) {
+  for (std::size_t first = 0; first < a.count; first += some) f(a.part(first, std::min(some, a.count - first)));
+}
+
+std::size_t bytes_of(Columns a) {
+  return a.rows() * a.count * (traits(a.precision()).wide_panels ? sizeof(double) : sizeof(float));
+}
+
+// Numbers as the panels of a precision hold them, a few columns after the other, in the order of places: a visitor leaves the order of its rows at
+// home.
+template <class T>
+void archive_few(Archive& archive, Backend& backend, Columns few) {
+  const Layout& layout = *few.panel->layout();
+  std::vector<double> rows(few.rows() * few.count);
+  std::vector<T> places(rows.size());
+  if (archive.reading()) archive.bytes(places.data(), places.size() * sizeof(T));
+  else backend.download(few, rows.data());
+  for (std::size_t i = 0; i < few.rows(); ++i) {
+    T* const place = places.data() + i * few.count;
+    double* const row = rows.data() + layout.local_row(i) * few.count;
+    if (archive.reading()) std::copy_n(place, few.count, row);
+    else
+      for (std::size_t c = 0; c < few.count; ++c) place[c] = static_cast<T>(row[c]);
   }
-  return places;
+  if (archive.reading()) backend.upload(rows.data(), few);
+  else archive.bytes(places.data(), places.size() * sizeof(T));
+}
+void archive_columns(Archive& archive, Backend& backend, Columns a) {
+  each_few(a, [&](Columns few) {
+    traits(a.precision()).wide_panels ? archive_few<double>(archive, backend, few) : archive_few<float>(archive, backend, few);
+  });
 }
 
-// Y += what came home, in the order of places.
-void add_by_place(Backend& backend, const std::vector<double>& places, Columns y) {
-  std::vector<double> rows(places.size());
-  const Layout& layout = *y.panel->layout();
-  for (std::size_t i = 0; i < y.rows(); ++i)
-    std::copy_n(places.data() + i * y.count, y.count, rows.data() + layout.local_row(i) * y.count);
-  const auto sums = backend.panel(y.panel->layout(), y.count, y.precision());
-  backend.upload(rows.data(), *sums);
-  const auto n = static_cast<Eigen::Index>(y.count);
-  backend.combine(*sums, Eigen::MatrixXd::Identity(n, n), y, true);
+void set_zero(Backend& backend, Columns a) {
+  const std::vector<double> zeros(a.rows() * std::min(some, a.count), 0.0);
+  each_few(a, [&](Columns few) { backend.upload(zeros.data(), few); });
 }
 
-// Numbers as the panels of a precision hold them.
-void archive_numbers(Archive& archive, Precision precision, std::vector<double>& numbers) {
-  if (traits(precision).wide_panels) return archive(numbers);
-  std::vector<float> narrow(numbers.begin(), numbers.end());
-  archive(narrow);
-  if (archive.reading()) numbers.assign(narrow.begin(), narrow.end());
-}
-
-Comm::Message numbers_message(Precision precision, std::vector<double> numbers) {
-  return std::make_shared<const std::vector<char>>(
-      archived([&](Archive& writer) { archive_numbers(writer, precision, numbers); }));
+// Y += A
+void add(Backend& backend, Columns a, Columns y) {
+  const auto n = static_cast<Eigen::Index>(a.count);
+  backend.combine(a, Eigen::MatrixXd::Identity(n, n), y, true);
 }
 
 ArchiveReader reader_of(const Comm::Message& message) { return {message->data(), message->size()}; }
 
-// Another rank's points and weights.
-Guest receive_visitor(Backend& backend, const Comm::Message& message, bool lent) {
+// Y += what came home.
+void add_archived(Archive& archive, Backend& backend, Columns y) {
+  const auto sums = backend.panel(y.panel->layout(), std::min(some, y.count), y.precision());
+  each_few(y, [&](Columns few) {
+    const Columns part(*sums, 0, few.count);
+    archive_columns(archive, backend, part);
+    add(backend, part, few);
+  });
+}
+
+// The guest that a message brings, its points and weights.
+Guest received(Backend& backend, const Comm::Message& message, bool lent) {
   ArchiveReader reader = reader_of(message);
-  Guest visitor{lent ? backend.borrow_points(reader) : backend.visitor(reader), nullptr, nullptr};
+  Guest guest{lent ? backend.borrow_points(reader) : backend.visitor(reader), nullptr, nullptr};
   std::size_t columns = 0;
   reader(columns);
-  if (columns == 0) return visitor;
-  if (lent) {
-    visitor.w = backend.panel(visitor.points->layout(), columns, visitor.points->precision());
-    backend.borrow(reader, *visitor.w);
-    return visitor;
-  }
-  std::vector<double> weights;
-  archive_numbers(reader, visitor.points->precision(), weights);
-  visitor.w = backend.panel(visitor.points->layout(), columns, visitor.points->precision());
-  backend.upload(weights.data(), *visitor.w);
-  return visitor;
+  if (columns == 0) return guest;
+  guest.w = backend.panel(guest.points->layout(), columns, guest.points->precision());
+  lent ? backend.borrow(reader, *guest.w) : archive_columns(reader, backend, *guest.w);
+  return guest;
 }
 
 }  // namespace
@@ -100,26 +113,45 @@ void HalfRing::compute(std::size_t part, std::size_t parts, const Local& work) {
 }
 
 void HalfRing::fail(std::exception_ptr why) {
-  error_ = std::move(why);
+  if (!error_) error_ = std::move(why);
   comm_.ask_stop(work_);
 }
 
-// An empty message stands for a visit that failed.
-Comm::Message HalfRing::visit(Points* points, Columns w) {
-  Comm::Message message = std::make_shared<const std::vector<char>>();
+// An empty message stands for one that its sender could not make, or that there was no memory for here: it has been taken all the same.
+Comm::Message HalfRing::receive(int from) {
+  try {
+    return comm_.receive(from);
+  } catch (...) {
+    fail(std::current_exception());
+    return nothing_;
+  }
+}
+
+Comm::Message HalfRing::visit(const Sent& mine, Columns w) {
+  Comm::Message message = nothing_;
   compute(0, 1, [&](Watch*) {
-    std::vector<double> weights;
-    if (w.panel != nullptr && !lends()) weights = by_place(backend_, w);
-    const auto write = [&](Archive& writer) {
-      lends() ? backend_.lend_points(*points, writer) : backend_.send_points(*points, writer);
-      std::size_t columns = w.count;
-      writer(columns);
-      if (lends()) return columns > 0 ? backend_.lend(w, writer) : void();
-      if (columns > 0) archive_numbers(writer, points->precision(), weights);
-    };
-    message = std::make_shared<const std::vector<char>>(archived(write, lends() ? 0 : archived_size(write)));
+    std::size_t columns = w.count;
+    const bool lent = lends();
+    message = std::make_shared<const std::vector<char>>(archived(
+        [&](Archive& writer) {
+          lent ? backend_.lend_points(*mine.points, writer) : backend_.send_points(*mine.points, writer);
+          writer(columns);
+          if (columns == 0) return;
+          lent ? backend_.lend(w, writer) : archive_columns(writer, backend_, w);
+        },
+        lent ? 0 : mine.bytes + sizeof columns + (columns > 0 ? bytes_of(w) : 0)));
   });
   return message;
+}
+
+void HalfRing::host(std::size_t part, std::size_t parts, Comm::Message message,
+                    const std::function<void(const Guest&, Watch*)>& work) {
+  compute(part, parts, [&](Watch* watch) {
+    if (message->empty()) throw Error(Failure::interrupted, "another rank failed");
+    const Guest visitor = received(backend_, message, lends());
+    message.reset();  // as large as the visitor
+    work(visitor, watch);
+  });
 }
 
 void HalfRing::symmetric(const Shares& shares, Here here, std::size_t columns, const Local& local, const Pair& pair) {
@@ -128,41 +160,36 @@ void HalfRing::symmetric(const Shares& shares, Here here, std::size_t columns, c
   if (lends()) return symmetric_lent(shares, here, columns, local, pair);
   const std::size_t steps = ring / 2, parts = 2 * steps + 1;  // a symmetric part is half as much work as a pair
   const auto guest = [&](std::size_t step) { return static_cast<int>((me + step) % ring); };
-  const auto host = [&](std::size_t step) { return static_cast<int>((me + ring - step) % ring); };
-  const Precision precision = here.points->precision();
-  const Comm::Message nothing = std::make_shared<const std::vector<char>>();  // of a rank that failed; made while there is memory
+  const auto host_of = [&](std::size_t step) { return static_cast<int>((me + ring - step) % ring); };
   // Added up in the order of steps; taken one step late, so that hosts have had time and sums do not gather on their way.
   const auto take_home = [&](std::size_t step) {
-    const Comm::Message message = comm_.receive(host(step));
+    const Comm::Message message = receive(host_of(step));
     compute(parts - 1, parts, [&](Watch*) {
       if (message->empty()) throw Error(Failure::interrupted, "another rank failed");
-      std::vector<double> sums;
       ArchiveReader reader = reader_of(message);
-      archive_numbers(reader, precision, sums);
-      add_by_place(backend_, sums, here.y);
+      add_archived(reader, backend_, here.y);
     });
   };
   if (steps > 0) {
-    const Comm::Message mine = visit(here.points, here.w);
-    for (std::size_t step = 1; step <= steps; ++step) comm_.send(host(step), mine);
+    const Comm::Message mine = visit(here.sent, here.w);
+    for (std::size_t step = 1; step <= steps; ++step) comm_.send(host_of(step), mine);
     comm_.expect(guest(1));  // each visitor comes while the one before it is computed with
   }
   compute(0, parts, local);
   for (std::size_t step = 1; step <= steps; ++step) {
-    Comm::Message message = comm_.receive(guest(step));
+    Comm::Message message = receive(guest(step));
     if (step < steps) comm_.expect(guest(step + 1));
     const Share share = 2 * step < ring ? Share::all : me < ring / 2 ? Share::even : Share::odd;
-    Comm::Message answer = nothing;
-    compute(2 * step - 1, parts, [&](Watch* watch) {
-      if (message->empty()) throw Error(Failure::interrupted, "another rank failed");
-      const Guest visitor = receive_visitor(backend_, message, false);
-      message.reset();  // as large as the visitor
-      const auto y = backend_.panel(visitor.points->layout(), columns, precision);
-      std::vector<double> sums(y->rows() * columns, 0.0);
-      backend_.upload(sums.data(), *y);
+    std::unique_ptr<Panel> y;
+    host(2 * step - 1, parts, std::move(message), [&](const Guest& visitor, Watch* watch) {
+      y = backend_.panel(visitor.points->layout(), columns, here.sent.points->precision());
+      set_zero(backend_, *y);
       pair(*visitor.points, visitor.weights(), *y, share, watch);
-      backend_.download(*y, sums.data());
-      answer = numbers_message(precision, std::move(sums));
+    });
+    Comm::Message answer = nothing_;  // made when the visitor has left
+    compute(2 * step - 1, parts, [&](Watch*) {
+      answer = std::make_shared<const std::vector<char>>(
+          archived([&](Archive& writer) { archive_columns(writer, backend_, *y); }, bytes_of(*y)));
     });
     comm_.send(guest(step), std::move(answer));
     if (step > 1) take_home(step - 1);
@@ -174,22 +201,22 @@ void HalfRing::symmetric(const Shares& shares, Here here, std::size_t columns, c
 void HalfRing::product(double beta, const Shares& shares, Here here, std::optional<Precision> enough, double negligible) {
   symmetric(
       shares, here, here.w.count,
-      [&](Watch* watch) { backend_.xgemm(beta, *here.points, here.w, here.y, watch, enough, negligible); },
+      [&](Watch* watch) { backend_.xgemm(beta, *here.sent.points, here.w, here.y, watch, enough, negligible); },
       [&](const Points& z, Columns w_z, Columns y_z, Share share, Watch* watch) {
-        backend_.xgemm_pair(beta, *here.points, z, here.w, w_z, here.y, y_z, share, watch, enough, negligible);
+        backend_.xgemm_pair(beta, *here.sent.points, z, here.w, w_z, here.y, y_z, share, watch, enough, negligible);
       });
 }
 
 void HalfRing::mass(double beta, const Shares& shares, Here here, double negligible) {
   symmetric(
-      shares, here, 2, [&](Watch* watch) { backend_.mass(beta, *here.points, here.y, watch, negligible); },
+      shares, here, 2, [&](Watch* watch) { backend_.mass(beta, *here.sent.points, here.y, watch, negligible); },
       [&](const Points& z, Columns, Columns y_z, Share share, Watch* watch) {
-        backend_.mass_pair(beta, *here.points, z, here.y, y_z, share, watch, negligible);
+        backend_.mass_pair(beta, *here.sent.points, z, here.y, y_z, share, watch, negligible);
       });
 }
 
-void HalfRing::rectangle(double beta, const Shares& x_shares, const Shares& z_shares, Points* x, Points* z, Columns w, Columns y,
-                         std::optional<Precision> enough) {
+void HalfRing::rectangle(double beta, const Shares& x_shares, const Shares& z_shares, Points* x, const Sent& z, Columns w,
+                         Columns y, std::optional<Precision> enough) {
   const auto me = static_cast<std::size_t>(comm_.rank());
   if (me < z_shares.sharing()) {
     const bool others = x_shares.sharing() > 1 || me >= x_shares.sharing();
@@ -199,17 +226,16 @@ void HalfRing::rectangle(double beta, const Shares& x_shares, const Shares& z_sh
   }
   const std::size_t guests = z_shares.sharing();
   for (std::size_t rank = 0; me < x_shares.sharing() && rank < guests; ++rank) {
-    Comm::Message message = rank == me ? nullptr : comm_.receive(static_cast<int>(rank));
-    compute(rank, guests, [&](Watch* watch) {
-      if (message && message->empty()) throw Error(Failure::interrupted, "another rank failed");
-      const bool visits = message != nullptr;
-      const Guest visitor = visits ? receive_visitor(backend_, message, lends()) : Guest();
-      message.reset();
+    const auto product = [&](const Points& guest, Columns weights, Watch* watch) {
+      if (rank == 0) return backend_.xgemm(beta, *x, guest, weights, y, watch, enough);
       const auto part = backend_.panel(y.panel->layout(), y.count, y.precision());
-      backend_.xgemm(beta, *x, visits ? *visitor.points : *z, visits ? visitor.weights() : w, *part, watch, enough);
-      const auto n = static_cast<Eigen::Index>(y.count);
-      backend_.combine(*part, Eigen::MatrixXd::Identity(n, n), y, rank > 0);
-    });
+      backend_.xgemm(beta, *x, guest, weights, *part, watch, enough);
+      add(backend_, *part, y);
+    };
+    if (rank == me) compute(rank, guests, [&](Watch* watch) { product(*z.points, w, watch); });
+    else
+      host(rank, guests, receive(static_cast<int>(rank)),
+           [&](const Guest& visitor, Watch* watch) { product(*visitor.points, visitor.weights(), watch); });
   }
   if (error_) std::rethrow_exception(error_);
 }

@@ -6,6 +6,7 @@
 // computes no more, so that nobody waits for it; what went wrong is thrown at the end. Does not know: what a fit is.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -29,9 +30,14 @@ struct Guest {
 };
 using Guests = std::map<int, Guest>;  // by rank
 
-// A rank's own rows; points are null where it has none. `guests`: kept from pass to pass, as long as the points, where ranks lend.
-struct Here {
+// Points as they visit other ranks: in so many bytes, which are counted once. Null where a rank has no rows.
+struct Sent {
   Points* points = nullptr;
+  std::size_t bytes = 0;
+};
+// A rank's own rows. `guests`: kept from pass to pass, as long as the points, where ranks lend.
+struct Here {
+  Sent sent;
   Columns w, y;  // of mass y alone
   Guests* guests = nullptr;
 };
@@ -41,12 +47,12 @@ class HalfRing {
   HalfRing(Comm& comm, Backend& backend, std::uint64_t work, Watch* watch)
       : comm_(comm), backend_(backend), work_(work), watch_(watch) {}
 
-  void fail(std::exception_ptr why);  // before a pass: it is exchanged, and not computed
+  void fail(std::exception_ptr why);  // the first reason counts; before a pass: it is exchanged, and not computed
 
   void product(double beta, const Shares& shares, Here here, std::optional<Precision> enough, double negligible);
   void mass(double beta, const Shares& shares, Here here, double negligible);
   // Y = K(X, Z) W, the rows of both spread over ranks: every rank with rows of X is host to all rows of Z.
-  void rectangle(double beta, const Shares& x_shares, const Shares& z_shares, Points* x, Points* z, Columns w, Columns y,
+  void rectangle(double beta, const Shares& x_shares, const Shares& z_shares, Points* x, const Sent& z, Columns w, Columns y,
                  std::optional<Precision> enough);
 
  private:
@@ -57,7 +63,10 @@ class HalfRing {
   // The same where ranks lend to each other (half_ring_lent.cpp).
   void symmetric_lent(const Shares& shares, Here here, std::size_t columns, const Local& local, const Pair& pair);
   bool lends() const { return comm_.in_one_process() && backend_.lends(); }
-  Comm::Message visit(Points* points, Columns w);
+  Comm::Message visit(const Sent& mine, Columns w);
+  // Computes with the visitor that a message brings, unless something went wrong.
+  void host(std::size_t part, std::size_t parts, Comm::Message message, const std::function<void(const Guest&, Watch*)>& work);
+  Comm::Message receive(int from);
   void compute(std::size_t part, std::size_t parts, const Local& work);  // unless something went wrong
 
   Comm& comm_;
@@ -65,6 +74,8 @@ class HalfRing {
   std::uint64_t work_;
   Watch* watch_;
   std::exception_ptr error_;
+  const Comm::Message nothing_ =
+      std::make_shared<const std::vector<char>>();  // of a rank that failed; made while there is memory
 };
 
 }  // namespace fd::ranks

@@ -40,9 +40,8 @@ void HalfRing::symmetric_lent(const Shares& shares, Here here, std::size_t colum
   const auto guest = [&](std::size_t step) { return static_cast<int>((me + step) % ring); };
   const auto host = [&](std::size_t step) { return static_cast<int>((me + ring - step) % ring); };
   const auto one = static_cast<Eigen::Index>(columns);
-  const Comm::Message nothing = std::make_shared<const std::vector<char>>();
   const auto receive = [&](int from, const std::function<void(const Comm::Message&)>& use) {
-    const Comm::Message message = comm_.receive(from);
+    const Comm::Message message = this->receive(from);
     compute(0, 1, [&](Watch*) {
       if (message->empty()) throw Error(Failure::interrupted, "another rank failed");
       use(message);
@@ -56,13 +55,13 @@ void HalfRing::symmetric_lent(const Shares& shares, Here here, std::size_t colum
   const auto take_home = [&](std::size_t step) {
     receive(host(step), [&](const Comm::Message& message) {
       ArchiveReader reader(message->data(), message->size());
-      make_room(backend_, *here.points, columns, home);
+      make_room(backend_, *here.sent.points, columns, home);
       backend_.borrow(reader, *home);
       backend_.combine(*home, Eigen::MatrixXd::Identity(one, one), here.y, true);
     });
   };
   if (steps > 0) {
-    const Comm::Message mine = visit(here.points, here.w);
+    const Comm::Message mine = visit(here.sent, here.w);
     for (std::size_t step = 1; step <= steps; ++step) comm_.send(host(step), mine);
     fetch(1);
   }
@@ -71,13 +70,13 @@ void HalfRing::symmetric_lent(const Shares& shares, Here here, std::size_t colum
     if (step < steps) fetch(step + 1);
     const Share share = 2 * step < ring ? Share::all : me < ring / 2 ? Share::even : Share::odd;
     Guest& visitor = (*here.guests)[guest(step)];
-    Comm::Message answer = nothing;
+    Comm::Message answer = nothing_;
     compute(2 * step - 1, parts, [&](Watch* watch) {
       const Columns y(*visitor.y);
       backend_.combine(y.part(0, 0), Eigen::MatrixXd::Zero(0, one), y, false);  // no terms: zero
       pair(*visitor.points, visitor.weights(), y, share, watch);
       answer = std::make_shared<const std::vector<char>>(archived([&](Archive& writer) { backend_.lend(y, writer); }));
-      if (!backend_.keeps_visitors(*here.points, steps)) visitor.points.reset();
+      if (!backend_.keeps_visitors(*here.sent.points, steps)) visitor.points.reset();
     });
     comm_.send(guest(step), std::move(answer));
     if (step > 1) take_home(step - 1);

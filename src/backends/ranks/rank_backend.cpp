@@ -15,7 +15,7 @@
 #include "backends/ranks/thread_ranks.hpp"
 #include "base/pieces.hpp"
 #include "base/row_census.hpp"
-#include "base/team.hpp"
+#include "base/threads_a_rank.hpp"
 
 namespace fd {
 namespace {
@@ -76,15 +76,14 @@ class RankBackend final : public Backend {
     open.backend = request.name;
     open.isa = request.isa;
     // of threads of one process and of memory each rank has its share
-    const int here = request.comm == nullptr ? size() : 1;
-    open.threads = here == 1 ? request.threads : std::max(1, (request.threads > 0 ? request.threads : available_cores()) / here);
+    open.threads = threads_a_rank(request.threads, request.comm == nullptr ? size() : 1);
     open.keeps = request.keep_bytes.has_value();
     open.keep_bytes = request.keep_bytes.value_or(0) / static_cast<std::size_t>(size());
     open.one_bandwidth = request.one_bandwidth;
     open.rows_a_rank = request.rows_a_rank;
     open.devices = request.devices;
     try {
-      shard_.emplace(*comm_, open);
+      shard_ = std::make_unique<ranks::Shard>(*comm_, open);
       open.backend = local().name();  // ranks that chose for themselves might not understand each other
       tell(open);
       answered([] { return std::vector<double>(); });
@@ -97,11 +96,9 @@ class RankBackend final : public Backend {
   RankBackend(const RankBackend&) = delete;
   RankBackend& operator=(const RankBackend&) = delete;
 
-  std::string name() const override { return const_cast<RankBackend*>(this)->local().name(); }
-  std::string description() const override {
-    return std::to_string(size()) + " ranks of " + const_cast<RankBackend*>(this)->local().description();
-  }
-  std::string isa() const override { return const_cast<RankBackend*>(this)->local().isa(); }
+  std::string name() const override { return local().name(); }
+  std::string description() const override { return std::to_string(size()) + " ranks of " + local().description(); }
+  std::string isa() const override { return local().isa(); }
 
   std::unique_ptr<Points> load(PointSource& centred, Precision precision, const std::optional<Whole>&) override {
     Call call;
@@ -163,23 +160,22 @@ class RankBackend final : public Backend {
   }
 
   double low_precision_error(double beta, const Points& x, Precision enough) const override {
-    auto& self = const_cast<RankBackend&>(*this);  // asking changes nothing that can be seen
     Call call;
     call.verb = Verb::low_precision_error;
     call.id = id_of(x);
     call.beta = beta;
     call.enough = enough;
     double largest = 0;
-    for (const std::vector<double>& numbers : self.everywhere(call)) largest = std::max(largest, numbers.front());
+    for (const std::vector<double>& numbers : everywhere(call)) largest = std::max(largest, numbers.front());
     return largest;
   }
   Kept kept(std::size_t rows, std::size_t dimension, Precision precision) const override {
-    const Kept here = const_cast<RankBackend*>(this)->local().kept(rows, dimension, precision);
+    const Kept here = local().kept(rows, dimension, precision);
     const auto ranks = static_cast<double>(size());
     return {std::min(1.0, ranks * here.share), here.share > 0 ? std::min(1.0 / here.share, ranks) * here.bytes : 0};
   }
   bool keeps_as_a_rule(std::size_t rows, std::size_t dimension, Precision precision) const override {
-    return const_cast<RankBackend*>(this)->local().keeps_as_a_rule(rows, dimension, precision);
+    return local().keeps_as_a_rule(rows, dimension, precision);
   }
   MachineLimit limit(Precision precision) override {
     MachineLimit limit = local().limit(precision);
@@ -257,8 +253,9 @@ class RankBackend final : public Backend {
   static Error no_visitors() { return {Failure::device, "a back-end over ranks has no visitors"}; }
   int size() const { return comm_->size(); }
   Backend& local() { return shard_->backend(); }
+  const Backend& local() const { return std::as_const(*shard_).backend(); }
 
-  void tell(const Call& call) {
+  void tell(const Call& call) const {
     const Comm::Message message = ranks::to_message(call);
     for (int rank = 1; rank < size(); ++rank) comm_->send(rank, message);
   }
@@ -266,7 +263,7 @@ class RankBackend final : public Backend {
   // Does rank 0's part and takes the other ranks' replies, all of them whatever happens; numbers by rank. An error is thrown, a failure rather than
   // the interruption of others that it led to.
   template <class F>
-  std::vector<std::vector<double>> answered(F&& own) {
+  std::vector<std::vector<double>> answered(F&& own) const {
     std::vector<std::vector<double>> numbers(1);
     std::optional<Error> error;
     const auto note = [&](Error one) {
@@ -281,7 +278,14 @@ class RankBackend final : public Backend {
       other = std::current_exception();
     }
     for (int rank = 1; rank < size(); ++rank) {
-      Reply reply = ranks::from_message<Reply>(comm_->receive(rank));
+      Reply reply;
+      try {
+        reply = ranks::from_message<Reply>(comm_->receive(rank));
+      } catch (const Error& one) {  // taken, and no memory for it
+        note(one);
+      } catch (...) {
+        other = std::current_exception();
+      }
       if (reply.failed) {
         const std::string where = reply.kind == Failure::interrupted ? "" : " (rank " + std::to_string(rank) + ")";
         note({reply.kind, reply.what + where, reply.hint});
@@ -293,7 +297,7 @@ class RankBackend final : public Backend {
     return numbers;
   }
 
-  std::vector<std::vector<double>> everywhere(const Call& call, Watch* watch = nullptr) {
+  std::vector<std::vector<double>> everywhere(const Call& call, Watch* watch = nullptr) const {
     tell(call);
     const auto own = [&] { return shard_->run(call, watch); };
     if (ranks::is_answered(call.verb)) return answered(own);
@@ -375,7 +379,7 @@ class RankBackend final : public Backend {
 
   std::optional<ranks::ThreadRanks> threads_;
   Comm* comm_ = nullptr;
-  std::optional<ranks::Shard> shard_;
+  std::unique_ptr<ranks::Shard> shard_;
   std::uint64_t last_id_ = 0;
   std::map<const Layout*, std::uint64_t> of_layout_;  // the points whose layout it is
 };

@@ -79,14 +79,19 @@ class Server {
     return healthy() || call.work != 0 ? shard_->run(call, nullptr, !healthy()) : std::vector<double>();
   }
 
-  // Rows come in pieces, an empty one ends them; then what they are part of.
+  // Rows come in pieces, an empty one ends them; then what they are part of. A piece that there is no memory for is no reason not to take the rest.
   std::vector<double> load(const Call& call) {
     std::vector<double> rows;
-    for (;;) {
-      const auto piece = from_message<std::vector<double>>(comm_.receive(0));
-      if (piece.empty()) break;
-      rows.insert(rows.end(), piece.begin(), piece.end());
-    }
+    for (bool more = true; more;) try {
+        const auto piece = from_message<std::vector<double>>(comm_.receive(0));
+        more = !piece.empty();
+        if (healthy()) rows.insert(rows.end(), piece.begin(), piece.end());
+      } catch (...) {
+        Reply failed = current_failure();
+        if (failed.kind != Failure::memory) throw;
+        if (!error_.failed) error_ = std::move(failed);
+        rows = {};
+      }
     const Whole whole = from_message<Whole>(comm_.receive(0));
     if (healthy()) shard_->load(call, std::move(rows), call.columns, whole);
     return {};

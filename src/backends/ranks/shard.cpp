@@ -42,10 +42,14 @@ class StagedRows final : public PointSource {
 Shard::Shard(Comm& comm, const Call& open) : comm_(comm), rows_a_rank_(open.rows_a_rank), backend_(open_backend(comm, open)) {}
 
 void Shard::load(const Call& call, std::vector<double> rows, std::size_t dimension, const Whole& whole) {
-  Loaded loaded{nullptr, call.rows, {}};
+  Loaded loaded{nullptr, call.rows, 0, {}};
   if (!rows.empty()) {
     StagedRows source(std::move(rows), dimension);
     loaded.points = backend_->load(source, call.precision, whole);
+    if (shares(call.rows).sharing() > 1) {
+      const auto visit = [&](Archive& counter) { backend_->send_points(*loaded.points, counter); };
+      loaded.bytes = archived_size(visit);
+    }
   }
   points_[call.id] = std::move(loaded);
 }
@@ -94,12 +98,12 @@ void Shard::pass(const Call& call, Watch* watch, bool failed) {
     ring.fail(std::current_exception());
   }
   Loaded& x = points_.at(call.id);
-  const Here here{x.points.get(), w, y, &x.guests};
+  const Here here{{x.points.get(), x.bytes}, w, y, &x.guests};
   if (call.verb == Verb::product) ring.product(call.beta, shares(x.rows), here, call.permitted(), call.negligible);
   else if (call.verb == Verb::mass) ring.mass(call.beta, shares(x.rows), here, call.negligible);
   else {
     const Loaded& z = points_.at(call.other);
-    ring.rectangle(call.beta, shares(x.rows), shares(z.rows), x.points.get(), z.points.get(), w, y, call.permitted());
+    ring.rectangle(call.beta, shares(x.rows), shares(z.rows), x.points.get(), {z.points.get(), z.bytes}, w, y, call.permitted());
   }
 }
 

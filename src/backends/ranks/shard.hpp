@@ -21,6 +21,7 @@ class Shard {
   Shard(Comm& comm, const Call& open);
 
   Backend& backend() { return *backend_; }
+  const Backend& backend() const { return *backend_; }
   Shares shares(std::size_t rows) const { return {rows, static_cast<std::size_t>(comm_.size()), rows_a_rank_}; }
 
   // The rows of this rank, and what all of them are part of.
@@ -34,6 +35,7 @@ class Shard {
   struct Loaded {
     std::unique_ptr<Points> points;  // null: no rows here
     std::size_t rows = 0;            // of all ranks together
+    std::size_t bytes = 0;           // as they visit other ranks
     Guests guests;
   };
   Columns columns(const Window& window);  // none where there are no rows here
