@@ -50,7 +50,7 @@ struct Sharing {
 struct PassCosts {
   PassCost made, kept;
   std::function<Backend::Kept(std::size_t)> kept_of = [](std::size_t) { return Backend::Kept{}; };
-  Sharing sharing;
+  Sharing sharing = {};
   std::function<bool(std::size_t)> kept_as_a_rule = [](std::size_t) { return false; };  // whatever the memory: the solver's plan
   PassCost of(std::size_t rows) const {
     const double share = kept_of(rows).share;

@@ -126,8 +126,9 @@ TEST_P(FarParts, AreHeldOrRefused) {
   const double reported = *std::max_element(model.residuals.begin(), model.residuals.end());
   const double rounding = traits(precision).wide_panels ? 1e-12 : traits(precision).row_error;
   EXPECT_LE(true_residual(model, dense), reported + rounding) << "reported " << reported << ", " << model.outcome;
-  if (value >= 1e9 && far < rows / 2)
+  if (value >= 1e9 && far < rows / 2) {
     EXPECT_NE(model.outcome.find("far out"), std::string::npos) << model.outcome;  // and it says so
+  }
 }
 
 std::vector<Parts> parts() {
