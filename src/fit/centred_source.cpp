@@ -219,18 +219,20 @@ void refuse_what_precision_cannot_hold(const PointSummary& summary, const std::v
   }
 }
 
-std::string describe_dwarfing(const PointSummary& summary, bool search, const std::vector<std::size_t>& aside) {
+std::string describe_dwarfing(const PointSummary& summary, bool search, const std::vector<std::string>& names,
+                              const std::vector<std::size_t>& aside) {
   constexpr std::size_t named = 6;
   const std::vector<std::size_t>& rows = summary.dwarf;
+  const std::string farthest = listed_rows({summary.farthest.row}, 1, names);
   if (summary.parted > 0)
     return fmt::format(
-        "{} of {} rows {} more than {:g} times as far out as half of the rows (farthest: row {}, {:g} in column {}); if "
+        "{} of {} rows {} more than {:g} times as far out as half of the rows (farthest: {}, {:g} in column {}); if "
         "these are fill values, leave such rows out",
-        summary.parted, summary.rows, one_or_many(summary.parted, "lies", "lie"), parts, summary.farthest.row + 1,
-        summary.farthest.value, summary.farthest.column + 1);
+        summary.parted, summary.rows, one_or_many(summary.parted, "lies", "lie"), parts, farthest, summary.farthest.value,
+        summary.farthest.column + 1);
   if (std::includes(aside.begin(), aside.end(), rows.begin(), rows.end())) return {};
-  return fmt::format("{} {} more than {:g} times as far out as 95 in 100 rows (farthest: row {}, {:g} in column {}){}; check {}",
-                     listed_rows(rows, named), one_or_many(rows.size(), "lies", "lie"), dwarfs, summary.farthest.row + 1,
+  return fmt::format("{} {} more than {:g} times as far out as 95 in 100 rows (farthest: {}, {:g} in column {}){}; check {}",
+                     listed_rows(rows, named, names), one_or_many(rows.size(), "lies", "lie"), dwarfs, farthest,
                      summary.farthest.value, summary.farthest.column + 1, search ? " and may decide the bandwidth alone" : "",
                      one_or_many(rows.size(), "it", "them"));
 }

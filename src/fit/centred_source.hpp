@@ -54,7 +54,8 @@ void refuse_what_precision_cannot_hold(const PointSummary& summary, const std::v
 
 // One line about rows so far out that they alone decide what a bandwidth search (where there is one) sees. Empty where there are none but
 // those `aside`, ascending: of them it is said elsewhere.
-std::string describe_dwarfing(const PointSummary& summary, bool search, const std::vector<std::size_t>& aside = {});
+std::string describe_dwarfing(const PointSummary& summary, bool search, const std::vector<std::string>& names = {},
+                              const std::vector<std::size_t>& aside = {});
 
 class CentredSource final : public PointSource {
  public:

@@ -76,7 +76,8 @@ Model fit_all_rows(PointSource& source, ChecksummedSource& whole, const Options&
   PointSummary summary = summarise(source);
   refuse_what_precision_cannot_hold(summary, options.precision, options.beta);
   reduce_to_rank(source, summary, options.precision, options.seed);
-  if (const std::string dwarfing = describe_dwarfing(summary, !options.beta); !dwarfing.empty()) watch.note(dwarfing);
+  if (const std::string dwarfing = describe_dwarfing(summary, !options.beta, source.row_names()); !dwarfing.empty())
+    watch.note(dwarfing);
   const std::size_t keep = keep_bytes(summary.rows, summary.coordinates(), options);
   auto backend = backend_of(options, keep);
   if (const std::string why = passed_over(options.backend, backend->name()); !why.empty()) watch.note(why);
@@ -125,7 +126,7 @@ Model fit_all_rows(PointSource& source, ChecksummedSource& whole, const Options&
                    : describe_separation(model, final.solution->support, final.components, options.components.has_value());
   for (const std::string& part : {final.verdict, describe_residuals(model, options, outcome), describe_small(model, options),
                                   describe_aside(model, final.gain), localised, dropped.text, pieces,
-                                  describe_dwarfing(summary, !options.beta, model.aside)})
+                                  describe_dwarfing(summary, !options.beta, model.names, model.aside)})
     if (!part.empty()) model.outcome += (model.outcome.empty() ? "" : "; ") + part;
   const bool all = dropped.complete && model.modes() >= std::min(options.modes, final.rung->size() - 1);
   model.converged = all && outcome == SolverOutcome::converged && final.admissible && trustworthy(model, options);

@@ -7,7 +7,6 @@
 
 #include "analysis/components.hpp"
 #include "base/counted.hpp"
-#include "base/printable.hpp"
 #include "base/worst.hpp"
 #include "fit/rung_solver.hpp"
 #include "flow/potential.hpp"
@@ -26,18 +25,6 @@ std::size_t ones(const Model& model) {
   for (std::size_t j = 0; j < model.modes(); ++j)
     count += model.eigenvalues[j] >= 1 - std::max(gap, model.residuals[j] <= known ? model.residuals[j] : 0) ? 1 : 0;
   return count;
-}
-
-// Rows as their file knows them: "rows 5, 17" by number, also where drop-rows kept them and they are called "row 7"; else by name.
-std::string called(const std::vector<std::size_t>& rows, const std::vector<std::string>& names) {
-  if (names.empty()) return listed_rows(rows, named_rows);
-  constexpr std::string_view number = "row ";
-  std::string text = one_or_many(rows.size(), "row", "rows");
-  for (std::size_t i = 0; i < std::min(named_rows, rows.size()); ++i) {
-    const std::string& name = names[rows[i]];
-    text += (i == 0 ? " " : ", ") + (name.starts_with(number) ? name.substr(number.size()) : "\"" + printable(name) + "\"");
-  }
-  return rows.size() > named_rows ? text + ", ..." : text;
 }
 
 }  // namespace
@@ -117,7 +104,7 @@ std::string describe_localised(const std::vector<double>& v, const std::vector<d
   where.erase(std::unique(where.begin(), where.end()), where.end());
   return fmt::format("{} of {} {} on fewer than {:.2g} rows (most of {} on {})", count, counted(k, "mode"),
                      one_or_many(count, "lives", "live"), localised_below(rows), one_or_many(count, "it", "them"),
-                     called(where, names));
+                     listed_rows(where, named_rows, names));
 }
 
 std::string describe_separation(const Model& model, const std::vector<double>& support, std::size_t components, bool asked) {
@@ -139,7 +126,7 @@ std::string describe_separation(const Model& model, const std::vector<double>& s
 }
 
 std::string describe_rows(const std::vector<std::size_t>& some, std::size_t rows, const std::vector<std::string>& names) {
-  return fmt::format("{} of {} ({})", some.size(), counted(rows, "row"), called(some, names));
+  return fmt::format("{} of {} ({})", some.size(), counted(rows, "row"), listed_rows(some, named_rows, names));
 }
 
 std::string describe_aside(const Model& model, const std::optional<AsideGain>& gain) {

@@ -4,6 +4,14 @@
 
 namespace fd {
 
+std::vector<std::string> SomeRows::row_names() const {
+  const std::vector<std::string> all = source_.row_names();
+  std::vector<std::string> names;
+  names.reserve(rows_.size());
+  for (const std::size_t row : rows_) names.push_back(all.empty() ? "row " + std::to_string(row + 1) : all[row]);
+  return names;
+}
+
 void SomeRows::read(std::size_t first, std::size_t count, double* out) {
   const std::size_t width = dimension();
   const std::size_t near = std::max<std::size_t>(1, 512 / width);  // rows to a page of doubles: what a file reads anyway

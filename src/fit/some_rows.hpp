@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,7 @@ class SomeRows final : public PointSource {
   std::size_t rows() const override { return rows_.size(); }
   std::size_t dimension() const override { return source_.dimension(); }
   bool exact_in_float() const override { return source_.exact_in_float(); }
+  std::vector<std::string> row_names() const override;  // without names of their own rows keep their numbers, "row 7"
   void read(std::size_t first, std::size_t count, double* out) override;
   void poll() override { source_.poll(); }
 

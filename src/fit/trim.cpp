@@ -122,7 +122,7 @@ void place_rows(Model& model, PointSource& all, const std::vector<std::size_t>& 
   model.q = std::move(q);
   model.d = std::move(d);
   model.points = options.keep_points ? std::move(points) : Table();
-  model.outcome += fmt::format("; {} left out of the fit and placed by extension", describe_rows(left_out, n));
+  model.outcome += fmt::format("; {} left out of the fit and placed by extension", describe_rows(left_out, n, all.row_names()));
 }
 
 }  // namespace fd

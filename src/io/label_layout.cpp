@@ -64,7 +64,7 @@ First judge_column(const std::vector<LabelLine>& lines, std::size_t column) {
   return all > 0 && lines.size() >= enough_to_see_a_rule && 10 * recurring >= 9 * all ? First::header : First::either;
 }
 
-// A header has a heading for every column; a line of labels may hold a word that occurs nowhere else.
+// A line of labels may hold a word that occurs nowhere else, and a header a number: columns that disagree leave it to the number of lines.
 First judge_first_line(const std::vector<LabelLine>& lines) {
   if (lines.size() < 2) return First::either;
   bool header = false, label = false;
@@ -73,7 +73,7 @@ First judge_first_line(const std::vector<LabelLine>& lines) {
     header = header || found == First::header;
     label = label || found == First::label;
   }
-  return header ? First::header : label ? First::label : First::either;
+  return header == label ? First::either : header ? First::header : First::label;
 }
 
 [[noreturn]] void refuse_count(const LabelLines& table, First first, std::size_t rows, const std::string& path,
@@ -95,10 +95,10 @@ First judge_first_line(const std::vector<LabelLine>& lines) {
   throw Error(Failure::input, what, hint);
 }
 
-// Without names: lines in order, the first of them a header or not, blank ones rows or nothing.
+// Without names: lines in order, the first of them a header or not, blank ones rows or nothing. At the end of a file they are nothing: as rows they
+// would make up for whatever is missing above.
 struct Reading {
   bool header, blanks;
-  std::size_t trailing;  // blank lines at the end that are rows
 };
 
 // Blank lines above a header are no rows.
@@ -112,17 +112,14 @@ std::vector<Reading> readings_of(const LabelLines& lines, First first, std::size
   for (const bool header : {false, true}) {
     if (first == (header ? First::label : First::header)) continue;
     const std::size_t filled = lines.filled.size() - (header ? 1 : 0), blank = blanks_below(lines, header);
-    const auto fits = [&](std::size_t labels) { return labels <= rows && rows - labels <= lines.trailing; };
-    if (fits(filled)) fitting.push_back({header, false, rows - filled});
-    if (blank > 0 && fits(filled + blank)) fitting.push_back({header, true, rows - filled - blank});
+    if (filled == rows) fitting.push_back({header, false});
+    else if (filled + blank == rows) fitting.push_back({header, true});
   }
   return fitting;
 }
 
 std::string blank_text(const LabelLines& lines) {
   const std::size_t count = lines.blank.size();
-  if (count == 0)
-    return fmt::format("{} at the end {} blank", counted(lines.trailing, "line"), one_or_many(lines.trailing, "is", "are"));
   return count == 1 ? fmt::format("line {} is blank", lines.blank[0] + 1) : fmt::format("{} lines are blank", count);
 }
 
@@ -145,17 +142,17 @@ LabelLayout lay_out_labels(const LabelLines& table, std::size_t rows, const std:
   }
   const std::vector<Reading> readings = readings_of(table, first, rows);
   if (readings.empty()) refuse_count(table, first, rows, path, noun);
-  if (readings.size() > 1 && readings.front().header == readings.back().header)
-    throw Error(Failure::input,
-                fmt::format("{}: {}, and {} at the end: {} can be told apart in several ways", path, blank_text(table),
-                            counted(table.trailing, "blank line"), counted(rows, "row")),
-                "take blank lines out; a row without labels is a line of empty cells");
   if (readings.size() > 1)
     throw Error(Failure::input,
                 fmt::format("{}: {}, and {} ({}) may be a header or a {}: for {} it can be read either way", path,
                             blank_text(table), first_line, quoted_some(lines[0]), noun, counted(rows, "row")),
                 "take blank lines out; a row without labels is a line of empty cells");
   const Reading reading = readings[0];
+  if (table.trailing > 0 && first == First::either && !reading.header)
+    throw Error(Failure::input,
+                fmt::format("{}: {} at the end, and {} ({}) may be a {}, or a header and the last row without labels", path,
+                            counted(table.trailing, "blank line"), first_line, quoted_some(lines[0]), noun),
+                "take blank lines out; a row without labels is a line of empty cells");
   layout.header = reading.header;
   if (layout.header) say_header();
   else if (first == First::either)
@@ -170,10 +167,6 @@ LabelLayout lay_out_labels(const LabelLines& table, std::size_t rows, const std:
     for (; blank != table.blank.end() && *blank <= line; ++blank) layout.lines.push_back(LabelLayout::none);
     layout.lines.push_back(line);
   }
-  layout.lines.resize(rows, LabelLayout::none);
-  if (reading.trailing > 0)
-    layout.remarks.push_back(fmt::format("{} at the end: taken for {} without labels", counted(reading.trailing, "blank line"),
-                                         one_or_many(reading.trailing, "a row", "rows")));
   return layout;
 }
 

@@ -9,6 +9,7 @@
 #include <flashdiffusion/flashdiffusion.hpp>
 
 #include "support/datasets.hpp"
+#include "support/structured_tables.hpp"
 
 namespace fd::test {
 namespace {
@@ -63,6 +64,23 @@ TEST(Trim, TheOthersAreFittedAsIfItHadNeverBeenThere) {
   const double probe[6] = {0.1, -0.2, 0.3, 0.7, 0.7, -0.7};
   const auto a = trimmed.transform(PointsView(probe, 2, 3)), b = without.transform(PointsView(probe, 2, 3));
   for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-5 * (1 + std::abs(b[i])));
+}
+
+// Two rows left out come before two that stay and stand apart: the sentence calls these as the table does.
+TEST(Trim, RowsAreCalledAsTheWholeTableCallsThem) {
+  const Dataset data = table_of(300, 3, [](std::size_t i, std::size_t c) {
+    const double far = i < 2 ? 1e3 * static_cast<double>(i + 1) : i == 199 || i == 250 ? 40.0 + static_cast<double>(i) : 0;
+    return c == 0 && far > 0 ? far : normal_at(3, 0, i, c);
+  });
+  Options options;
+  options.modes = 4;
+  options.trim = 0.007;
+  options.beta = 1;
+  const Model model = fit(PointsView(data.x.data(), data.rows, data.dimension), options);
+  EXPECT_NE(model.outcome.find("200"), std::string::npos) << model.outcome;
+  EXPECT_NE(model.outcome.find("251"), std::string::npos) << model.outcome;
+  EXPECT_EQ(model.outcome.find("198"), std::string::npos) << model.outcome;
+  EXPECT_TRUE(model.names.empty());
 }
 
 TEST(Trim, AFractionLeavesTheSparsestOut) {

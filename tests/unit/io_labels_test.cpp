@@ -207,14 +207,25 @@ TEST_F(LabelsTest, OtherNamesAreRefused) {
   EXPECT_EQ(read("kind,score\nodd,1\neven,2\nodd,3\neven,4\n", 4, names).size(), 2u);  // kinds of rows
 }
 
-TEST_F(LabelsTest, ABlankLineAtTheEndIsARowWhereTheCountAsksForIt) {
-  EXPECT_EQ(read("kind\na\nb\n\n", 3)[0].words, (Words{"a", "b", ""}));
-  EXPECT_EQ(read("kind,score\na,1.5\n\n", 2)[0].words, (Words{"a", ""}));
+TEST_F(LabelsTest, ABlankLineAtTheEndIsNoRow) {
   EXPECT_EQ(read("kind\na\nb\n\n", 2)[0].words, (Words{"a", "b"}));
-  const std::string either = refusal([&] { read("parity\nodd\neven\n\n", 3); });  // two labels and a row without, or three labels
-  EXPECT_NE(either.find("1 line at the end is blank"), std::string::npos) << either;
-  EXPECT_NE(refusal([&] { read("kind,score\na,1.5\n\nb,2.5\n\n", 3); }).find("in several ways"), std::string::npos);
   EXPECT_EQ(read("parity\nodd\neven\n", 3)[0].words, (Words{"parity", "odd", "even"}));
+  // nor does it make up for a first line that is taken for a header, or for a line that is missing
+  for (const char* text : {"kind\na\nb\n\n", "rare\n1\n2\n\n", ",k\n0,a\n2,b\n\n", "kind,score\na,1.5\n\nb,2.5\n\n\n"})
+    EXPECT_NE(refusal([&] { read(text, text[0] == 'k' && text[4] == ',' ? 4 : 3); }), "") << text;
+  const std::string recurring = "rare\na\nb\na\nb\na\nb\na\nb\na\nb\na\n";
+  EXPECT_NE(refusal([&] { read(recurring, 12); }), "");
+  EXPECT_NE(refusal([&] { read(recurring + "\n", 12); }), "");
+  const std::string either = refusal([&] { read("parity\nodd\neven\n\n", 3); });  // two labels and a row without, or three labels
+  EXPECT_NE(either.find("1 blank line at the end"), std::string::npos) << either;
+}
+
+// A word above words that recur, and a number above numbers: the number of lines decides.
+TEST_F(LabelsTest, ColumnsThatDisagreeOnTheFirstLineLeaveItToTheCount) {
+  std::string text = "rare,0.5\n";
+  for (int i = 0; i < 11; ++i) text += i % 2 == 0 ? "a,1.5\n" : "b,2.5\n";
+  EXPECT_EQ(read(text, 12)[0].words[0], "rare");
+  EXPECT_EQ(read(text, 11)[0].words[0], "a");
 }
 
 TEST_F(LabelsTest, NamesThatRowsShareKeepTheModelsOrderOrAreRefused) {

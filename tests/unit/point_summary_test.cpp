@@ -74,9 +74,9 @@ TEST(PointSummary, DwarfsThatWereSetAsideAreNotNamedAgain) {
   const PointSummary summary = summary_of(data);
   std::vector<std::size_t> aside = summary.dwarf;
   aside.push_back(999);
-  EXPECT_EQ(describe_dwarfing(summary, true, aside), "");
+  EXPECT_EQ(describe_dwarfing(summary, true, {}, aside), "");
   aside.erase(aside.begin() + 8);  // one that no sentence would name
-  EXPECT_NE(describe_dwarfing(summary, true, aside).find("may decide the bandwidth"), std::string::npos);
+  EXPECT_NE(describe_dwarfing(summary, true, {}, aside).find("may decide the bandwidth"), std::string::npos);
   EXPECT_EQ(describe_dwarfing(summary, false).find("bandwidth"), std::string::npos) << "it was given";
 }
 
