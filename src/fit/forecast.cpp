@@ -35,8 +35,7 @@ bool keeps_doubles(const Options& options) {
 }
 
 SolverPlan plan_of(std::size_t rows, const Options& options, bool tiles_kept = false) {
-  return plan_solver(options.modes, rows, keeps_doubles(options) ? 8 : 4, options.block, options.basis, tiles_kept,
-                     options.beta.has_value());
+  return plan_solver(options.modes, rows, keeps_doubles(options) ? 8 : 4, options.block, options.basis, tiles_kept);
 }
 
 // Points that do not exist: normal, made where they are read.

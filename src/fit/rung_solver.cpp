@@ -111,9 +111,8 @@ std::shared_ptr<Solution> RungSolver::run(double beta, Purpose purpose) {
 SolverOptions RungSolver::solver_options(Purpose purpose) const {
   const Options& options = context_.options;
   const bool wide = traits(precision()).wide_panels;
-  const SolverPlan plan =
-      plan_solver(options.modes, size(), wide ? 8 : 4, options.block, options.basis,
-                  context_.backend.keeps_as_a_rule(size(), points_->dimension(), precision()), options.beta && !state_.modes.psi);
+  const SolverPlan plan = plan_solver(options.modes, size(), wide ? 8 : 4, options.block, options.basis,
+                                      context_.backend.keeps_as_a_rule(size(), points_->dimension(), precision()));
   SolverOptions solver;
   solver.modes = options.modes;
   solver.carry = options.beta && !options.drop_localised ? 0 : carried_beyond(options.modes);  // no other solve follows

@@ -6,14 +6,12 @@
 namespace fd {
 
 SolverPlan plan_solver(std::size_t modes, std::size_t rows, std::size_t bytes_per_value, std::size_t wished_block,
-                       std::size_t wished_basis, bool tiles_kept, bool one_chain) {
+                       std::size_t wished_basis, bool tiles_kept) {
   SolverPlan plan;
-  // With few rows, or a kernel that is read back, a pass costs what is done with its columns, and fewer columns do: two at a time take half as many as eight.
-  // Not below 4 but for a single chain, which looks after copies (block_lanczos.cpp, crowded): fewer vectors miss members of degenerate multiplets while
-  // they report convergence.
+  // Never below 4: fewer vectors miss members of degenerate multiplets while they report convergence (two at a time take half as many columns, and of
+  // four blobs they found three, whatever witnesses looked on). With few rows, or a kernel that is read back, a pass costs what is done with its columns, and fewer columns do.
   constexpr std::size_t few_modes = 24, few_rows = 2048;
   plan.block = wished_block > 0                                         ? std::max<std::size_t>(4, wished_block)
-               : modes <= few_modes && rows <= few_rows && one_chain    ? 2
                : modes <= few_modes && (rows <= few_rows || tiles_kept) ? 8
                : modes <= few_modes                                     ? 16
                : modes <= 96                                            ? 32

@@ -13,8 +13,8 @@ struct SolverPlan {
 
 // A pass costs nearly the same for 1 as for 16 vectors, so passes are what is saved: wide blocks, and a basis that seldom needs a
 // restart. With few rows, and where tiles of the kernel are kept from pass to pass as a rule (`Backend::keeps_as_a_rule`), it is the work on columns
-// that counts: narrower blocks, and the narrowest where a solve is `one_chain` from a random start. Wishes of zero mean "choose".
+// that counts: narrower blocks. Wishes of zero mean "choose".
 SolverPlan plan_solver(std::size_t modes, std::size_t rows, std::size_t bytes_per_value, std::size_t wished_block,
-                       std::size_t wished_basis, bool tiles_kept = false, bool one_chain = false);
+                       std::size_t wished_basis, bool tiles_kept = false);
 
 }  // namespace fd

@@ -59,6 +59,24 @@ TEST(OddData, ManyRowsAlone) {
     }
 }
 
+// Blobs far from each other, each with a slow spectrum of its own: every eigenvalue of theirs next to 1 has as many copies as there are blobs.
+TEST(OddData, AllOfFourBlobs) {
+  const Dataset blobs = table_of(800, 2, [](std::size_t i, std::size_t c) {
+    return normal_at(3, 0, i, c) + (c == 0 ? 40.0 * static_cast<double>(i / 200) : 0.0);
+  });
+  for (const Precision precision : {Precision::fp32, Precision::fp64})
+    for (const double beta : {2.0, 5.0, 10.0})
+      for (const std::size_t modes : {3, 4, 6}) {
+        Options options;
+        options.modes = modes;
+        options.beta = beta;
+        options.precision = {precision};
+        const Model model = fit(PointsView(blobs.x.data(), blobs.rows, blobs.dimension), options);
+        ASSERT_EQ(model.modes(), modes);
+        for (std::size_t j = 0; j < 3; ++j) EXPECT_NEAR(model.eigenvalues[j], 1, 1e-5) << beta << ", " << modes << " modes";
+      }
+}
+
 TEST(OddData, OneOutlier) {
   Dataset data = gaussian(800, 3);
   for (std::size_t c = 0; c < 3; ++c) data.x[c] = 100;
