@@ -25,12 +25,12 @@ struct ReportArguments {
   std::string model, output;
   std::vector<std::string> colours;
   ReportOptions report;
-  bool json = false, quiet = false;
+  bool in_order = false, json = false, quiet = false;
 };
 
 constexpr const char* report_footer =
-    R"(The page is one HTML file that needs no network and no other file. LABELS: text with a line a row (header recognised; a column of row names,
-the first or one behind an index, places the lines), or numbers as .npy or .h5.
+    R"(The page is one HTML file that needs no network and no other file. LABELS: text with a line a row (header recognised; a column that holds the
+names of all rows places the lines; what leaves a doubt is refused), or numbers as .npy or .h5.
 
 Examples:
   flashdiffusion report model.h5 -o report.html
@@ -52,7 +52,8 @@ int run_report(const ReportArguments& arguments) {
   ReportOptions options = arguments.report;
   std::vector<std::string> notes;
   for (const std::string& file : arguments.colours)
-    for (Labels& labels : read_labels(file, model.n, model.names, &notes)) options.labels.push_back(std::move(labels));
+    for (Labels& labels : read_labels(file, {model.n, model.names, arguments.in_order}, &notes))
+      options.labels.push_back(std::move(labels));
   const WrittenPage page = write_page(model, options, arguments.output);
   if (!arguments.quiet)
     for (const std::string& note : notes) remark("note: " + note);
@@ -79,6 +80,8 @@ Action declare_report(CLI::App& app, const std::vector<std::string>&) {
   app.add_option("model", arguments->model, "the model file")->type_name("MODEL")->required();
   app.add_option("-o,--output", arguments->output, "the page to write; - for standard output")->type_name("FILE");
   app.add_option("--color,--colour", arguments->colours, "labels to colour the map by, a column each")->type_name("LABELS");
+  app.add_flag("--in-order", arguments->in_order,
+               "lines of LABELS are in the model's order, whatever names or numbers they hold");
   app.add_option("--title", arguments->report.title, "heading of the page; the name of the points, if not given")
       ->type_name("TEXT");
   app.add_option("--rows", arguments->report.rows, "at most so many dots: a random sample of more")

@@ -20,8 +20,6 @@ namespace {
 
 constexpr std::size_t enough_to_see_a_rule = 8;  // lines
 
-enum class First { header, label, either };
-
 bool is_number(const std::string& cell) { return NumberReader(false)(cell).has_value(); }
 
 // "Cluster", "cell_type", "leiden 2" are not what a row is called.
@@ -35,7 +33,7 @@ bool usual_heading(std::string_view cell) {
   return std::find(std::begin(known), std::end(known), word) != std::end(known);
 }
 
-First judge_column(const std::vector<LabelLine>& lines, std::size_t column) {
+FirstLine judge_column(const std::vector<LabelLine>& lines, std::size_t column) {
   const std::string& first = lines[0][column];
   std::unordered_map<std::string_view, std::size_t> counts;
   bool numeric = true, any_number = false, any_empty = false;
@@ -47,47 +45,47 @@ First judge_column(const std::vector<LabelLine>& lines, std::size_t column) {
     any_empty = any_empty || cell.empty();
     if (!missing) ++counts[cell];
   }
-  if (first.empty()) return column == 0 && lines[0].size() > 1 && !any_empty ? First::header : First::either;
-  if (missing_word(first)) return First::either;
+  if (first.empty()) return column == 0 && lines[0].size() > 1 && !any_empty ? FirstLine::header : FirstLine::either;
+  if (missing_word(first)) return FirstLine::either;
   if (numeric && any_number) {
-    if (is_number(first)) return First::label;
-    return meant_as_number(first) ? First::either : First::header;
+    if (is_number(first)) return FirstLine::label;
+    return meant_as_number(first) ? FirstLine::either : FirstLine::header;
   }
-  if (counts.count(first) > 0) return First::label;
-  if (usual_heading(first)) return First::header;
+  if (counts.count(first) > 0) return FirstLine::label;
+  if (usual_heading(first)) return FirstLine::header;
   // labels recur, most of them at least
   std::size_t recurring = 0, all = 0;
   for (const auto& [word, count] : counts) {
     all += count;
     if (count > 1) recurring += count;
   }
-  return all > 0 && lines.size() >= enough_to_see_a_rule && 10 * recurring >= 9 * all ? First::header : First::either;
+  return all > 0 && lines.size() >= enough_to_see_a_rule && 10 * recurring >= 9 * all ? FirstLine::header : FirstLine::either;
 }
 
 // A line of labels may hold a word that occurs nowhere else, and a header a number: columns that disagree leave it to the number of lines.
-First judge_first_line(const std::vector<LabelLine>& lines) {
-  if (lines.size() < 2) return First::either;
+FirstLine judge_first_line(const std::vector<LabelLine>& lines) {
+  if (lines.size() < 2) return FirstLine::either;
   bool header = false, label = false;
   for (std::size_t column = 0; column < lines[0].size(); ++column) {
-    const First found = judge_column(lines, column);
-    header = header || found == First::header;
-    label = label || found == First::label;
+    const FirstLine found = judge_column(lines, column);
+    header = header || found == FirstLine::header;
+    label = label || found == FirstLine::label;
   }
-  return header == label ? First::either : header ? First::header : First::label;
+  return header == label ? FirstLine::either : header ? FirstLine::header : FirstLine::label;
 }
 
-[[noreturn]] void refuse_count(const LabelLines& table, First first, std::size_t rows, const std::string& path,
+[[noreturn]] void refuse_count(const LabelLines& table, FirstLine first, std::size_t rows, const std::string& path,
                                const char* noun) {
   const std::vector<LabelLine>& lines = table.filled;
-  const std::size_t labels = lines.size() - (first == First::header ? 1 : 0);
+  const std::size_t labels = lines.size() - (first == FirstLine::header ? 1 : 0);
   std::string what = fmt::format("{}: {} for {}", path, counted(labels, noun), counted(rows, "row"));
   if (!table.blank.empty()) what += fmt::format(", {} besides", counted(table.blank.size(), "blank line"));
   std::string hint = "give one line a row of the model, in its order, with or without a header";
-  if (first == First::header) {
+  if (first == FirstLine::header) {
     what +=
         fmt::format(" ({}, the first of which is taken for a header: {})", counted(lines.size(), "line"), quoted_some(lines[0]));
     if (lines.size() == rows) hint += fmt::format("; if line 1 is a {}, put a header above it", noun);
-  } else if (first == First::label && lines.size() == rows + 1) {
+  } else if (first == FirstLine::label && lines.size() == rows + 1) {
     what += fmt::format(" ({}, and the first is like the others, no header: {})", counted(lines.size(), "line"),
                         quoted_some(lines[0]));
     hint += "; a header is words that are not among the labels";
@@ -107,10 +105,10 @@ std::size_t blanks_below(const LabelLines& lines, bool header) {
   return static_cast<std::size_t>(lines.blank.end() - first);
 }
 
-std::vector<Reading> readings_of(const LabelLines& lines, First first, std::size_t rows) {
+std::vector<Reading> readings_of(const LabelLines& lines, FirstLine first, std::size_t rows) {
   std::vector<Reading> fitting;
   for (const bool header : {false, true}) {
-    if (first == (header ? First::label : First::header)) continue;
+    if (first == (header ? FirstLine::label : FirstLine::header)) continue;
     const std::size_t filled = lines.filled.size() - (header ? 1 : 0), blank = blanks_below(lines, header);
     if (filled == rows) fitting.push_back({header, false});
     else if (filled + blank == rows) fitting.push_back({header, true});
@@ -125,18 +123,18 @@ std::string blank_text(const LabelLines& lines) {
 
 }  // namespace
 
-LabelLayout lay_out_labels(const LabelLines& table, std::size_t rows, const std::vector<std::string>& names,
-                           const std::string& path, const char* noun) {
+LabelLayout lay_out_labels(const LabelLines& table, const LabelledRows& labelled, const std::string& path, const char* noun) {
+  const std::size_t rows = labelled.count;
   const std::vector<LabelLine>& lines = table.filled;
   LabelLayout layout;
-  if (lines.empty() || rows == 0) refuse_count(table, First::either, rows, path, noun);
-  const First first = judge_first_line(lines);
+  if (lines.empty() || rows == 0) refuse_count(table, FirstLine::either, rows, path, noun);
+  const FirstLine first = judge_first_line(lines);
   const auto above = std::count(table.blank.begin(), table.blank.end(), std::size_t{0});
   const std::string first_line = fmt::format("line {}", above + 1);  // of those that are not blank
   const auto say_header = [&] {
     layout.remarks.push_back(fmt::format("{} is taken for a header: {}", first_line, quoted_some(lines[0])));
   };
-  if (lay_out_by_names(lines, first != First::label, names, rows, path, layout)) {
+  if (!labelled.in_order && lay_out_by_names(lines, first, labelled.names, path, layout)) {
     if (layout.header) say_header();
     return layout;
   }
@@ -148,14 +146,14 @@ LabelLayout lay_out_labels(const LabelLines& table, std::size_t rows, const std:
                             blank_text(table), first_line, quoted_some(lines[0]), noun, counted(rows, "row")),
                 "take blank lines out; a row without labels is a line of empty cells");
   const Reading reading = readings[0];
-  if (table.trailing > 0 && first == First::either && !reading.header)
+  if (table.trailing > 0 && first == FirstLine::either && !reading.header)
     throw Error(Failure::input,
                 fmt::format("{}: {} at the end, and {} ({}) may be a {}, or a header and the last row without labels", path,
                             counted(table.trailing, "blank line"), first_line, quoted_some(lines[0]), noun),
                 "take blank lines out; a row without labels is a line of empty cells");
   layout.header = reading.header;
   if (layout.header) say_header();
-  else if (first == First::either)
+  else if (first == FirstLine::either)
     layout.remarks.push_back(fmt::format("{} is taken for a {}, not for a header: {}", first_line, noun, quoted_some(lines[0])));
   if (!table.blank.empty())
     layout.remarks.push_back(fmt::format(

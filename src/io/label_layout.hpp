@@ -6,7 +6,7 @@
 // below. What is neither is a header where that makes the lines as many as the rows. A count that does not fit is refused.
 // Blank lines between those of several columns: rows without labels, or nothing, whichever makes the lines as many as the rows; refused where
 // both do, one with a header and one without. Those at the end, of one column too, are rows without labels where the count asks for them.
-// Names: label_names.hpp. Otherwise lines are taken in order.
+// Names: label_names.hpp. Otherwise, and where the user says so, lines are taken in order.
 #pragma once
 
 #include <cstddef>
@@ -24,6 +24,9 @@ struct LabelLines {
   std::size_t trailing = 0;  // blank ones at the end
 };
 
+// What the first line is, by its words: of "either" nothing shows which.
+enum class FirstLine { header, label, either };
+
 struct LabelLayout {
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
   bool header = false;               // the first line names the columns
@@ -32,8 +35,14 @@ struct LabelLayout {
   std::vector<std::string> remarks;  // what was recognised, in sentences without a full stop
 };
 
-// `names`: of the rows, or none; `noun`: what a line is called ("label"). Throws Error(input) that names `path`.
-LabelLayout lay_out_labels(const LabelLines& lines, std::size_t rows, const std::vector<std::string>& names,
-                           const std::string& path, const char* noun);
+// The rows of the model that a file has lines for.
+struct LabelledRows {
+  std::size_t count;
+  const std::vector<std::string>& names;  // or none
+  bool in_order = false;                  // the lines are known to be in the model's order, whatever they hold
+};
+
+// `noun`: what a line is called ("label"). Throws Error(input) that names `path`.
+LabelLayout lay_out_labels(const LabelLines& lines, const LabelledRows& rows, const std::string& path, const char* noun);
 
 }  // namespace fd

@@ -13,7 +13,6 @@
 #include "base/counted.hpp"
 #include "base/pieces.hpp"
 #include "base/printable.hpp"
-#include "io/label_layout.hpp"
 #include "io/open_points.hpp"
 #include "io/sequential_file.hpp"
 #include "io/text_line.hpp"
@@ -79,7 +78,10 @@ LabelLines lines_of(const std::string& path) {
     if (line.find('\0') != std::string_view::npos)
       throw Error(Failure::input, fmt::format("{}, line {}: not text (a zero byte)", path, reader.number()),
                   "give labels as text, a line a row");
-    if (lines.empty()) separator = find_separator(line) == blanks ? '\n' : find_separator(line);  // "T cell" is one word
+    if (lines.empty()) {
+      separator = find_separator(line.substr(std::min(line.find_first_not_of('#'), line.size())));  // "#3" is no comment
+      if (separator == blanks) separator = '\n';                                                    // "T cell" is one word
+    }
     LabelLine cells;
     std::string_view cell;
     for (Cells all(line, separator); all.next(cell);) {
@@ -131,12 +133,12 @@ Labels column_of(const std::vector<LabelLine>& lines, std::size_t column, const 
   return labels;
 }
 
-std::vector<Labels> read_columns(const std::string& path, std::size_t rows, const std::vector<std::string>& names,
-                                 const Kind& kind, std::vector<std::string>* notes) {
-  if (binary(path)) return numbers_from({path}, rows, kind);
+std::vector<Labels> read_columns(const std::string& path, const LabelledRows& rows, const Kind& kind,
+                                 std::vector<std::string>* notes) {
+  if (binary(path)) return numbers_from({path}, rows.count, kind);
   const LabelLines table = lines_of(path);
   const std::vector<LabelLine>& lines = table.filled;
-  const LabelLayout layout = lay_out_labels(table, rows, names, path, kind.noun);
+  const LabelLayout layout = lay_out_labels(table, rows, path, kind.noun);
   if (notes != nullptr)
     for (const std::string& remark : layout.remarks) notes->push_back(fmt::format("{}: {}", path, remark));
   std::vector<Labels> labels;
@@ -151,14 +153,13 @@ std::vector<Labels> read_columns(const std::string& path, std::size_t rows, cons
 
 }  // namespace
 
-std::vector<Labels> read_labels(const std::string& path, std::size_t rows, const std::vector<std::string>& names,
-                                std::vector<std::string>* notes) {
-  return read_columns(path, rows, names, label_kind, notes);
+std::vector<Labels> read_labels(const std::string& path, const LabelledRows& rows, std::vector<std::string>* notes) {
+  return read_columns(path, rows, label_kind, notes);
 }
 
-std::vector<Labels> read_targets(const std::vector<std::string>& files, std::size_t rows, const std::vector<std::string>& names,
+std::vector<Labels> read_targets(const std::vector<std::string>& files, const LabelledRows& rows,
                                  std::vector<std::string>* notes) {
-  return files.size() > 1 ? numbers_from(files, rows, target_kind) : read_columns(files.at(0), rows, names, target_kind, notes);
+  return files.size() > 1 ? numbers_from(files, rows.count, target_kind) : read_columns(files.at(0), rows, target_kind, notes);
 }
 
 void require_numbers(const Labels& column, const std::string& file) {
