@@ -32,11 +32,12 @@ demo: configure
 	@cmake --build $(BUILD) --parallel $(JOBS) --target flashdiffusion_program
 	@$(PROGRAM) demo --output $(BUILD)
 
-# What the Python tests import is fetched while the compiler works; ctest takes it from there.
+# What the Python tests import is fetched while the compiler works; ctest takes it from there. One test more than cores: some of them wait, for a
+# browser, a clock or another process.
 test: configure
 	@tools/setup --tests --check || tools/setup --tests || echo "the report is not tested in a browser"
 	@tools/python $(BUILD) packages >$(BUILD)/python-packages.log 2>&1 & cmake --build $(BUILD) --parallel $(JOBS); built=$$?; wait; exit $$built
-	@ctest --test-dir $(BUILD) --output-on-failure --parallel $(JOBS)
+	@ctest --test-dir $(BUILD) --output-on-failure --parallel $$(($(JOBS) + 1))
 
 test-gpu: configure
 	@cmake --build $(BUILD) --parallel $(JOBS)
