@@ -11,8 +11,9 @@
 namespace fd::cli {
 
 TemporaryFolder::TemporaryFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / (std::string(program_name()) + "-XXXXXX")).string();
-  if (mkdtemp(name.data()) == nullptr)
+  std::error_code failed;  // where TMPDIR leads to nothing
+  std::string name = (std::filesystem::temp_directory_path(failed) / (std::string(program_name()) + "-XXXXXX")).string();
+  if (failed || mkdtemp(name.data()) == nullptr)
     throw Error(Failure::io, "could not make a temporary folder", "set TMPDIR to a folder that can be written to");
   path_ = name;
 }

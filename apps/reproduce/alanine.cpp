@@ -152,8 +152,8 @@ Result run(const Setup& setup, const AlanineArguments& arguments) {
   const Split split = split_of(frames);
 
   Options options = setup.options();
-  options.modes = std::min<std::size_t>(setup.quick ? 128 : static_cast<std::size_t>(paper_number("alanine", "modes")),
-                                        frames.features.rows() / 8);
+  options.modes = modes_for(frames.features.rows());
+  if (setup.quick) options.modes = std::min<std::size_t>(options.modes, 128);
   options.tolerance = 1e-4;
   options.keep_points = false;
   const auto fitted = [&](const char* what) {

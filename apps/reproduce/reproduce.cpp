@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <filesystem>
 #include <memory>
 
 #include <fmt/format.h>
@@ -11,19 +10,16 @@
 
 #include <flashdiffusion/error.hpp>
 
+#include "base/counted.hpp"
 #include "common/console.hpp"
 #include "common/exit_status.hpp"
 #include "common/interrupt.hpp"
 #include "common/machine.hpp"
 #include "common/progress_display.hpp"
 #include "common/validators.hpp"
-#include "io/atomic_file.hpp"
-#include "io/write_text.hpp"
-#include "reproduce/document.hpp"
-#include "reproduce/experiment.hpp"
-#include "reproduce/page.hpp"
+#include "reproduce/experiments.hpp"
 #include "reproduce/paper.hpp"
-#include "reproduce/text.hpp"
+#include "reproduce/publisher.hpp"
 
 namespace fd::reproduce {
 
@@ -134,31 +130,6 @@ std::vector<std::size_t> checked_sizes(std::vector<std::size_t> sizes) {
   return sizes;
 }
 
-// Where pages go: made if it is not there, and tried before any work is done.
-class Folder {
- public:
-  explicit Folder(std::string path) : path_(std::move(path)) {
-    if (!wanted()) return;
-    std::error_code failed;
-    std::filesystem::create_directories(path_, failed);
-    if (failed || !std::filesystem::is_directory(path_))
-      throw Error(
-          Failure::io,
-          fmt::format("--out {}: no folder, and none could be made ({})", path_, failed ? failed.message() : "a file is there"),
-          "name a folder that can be written to");
-    try_file("index");
-  }
-  // That a page can be written there.
-  void try_file(const std::string& name) const {
-    if (wanted()) AtomicFile check(file(name + ".html"));
-  }
-  bool wanted() const { return !path_.empty(); }
-  std::string file(const std::string& name) const { return (std::filesystem::path(path_) / name).string(); }
-
- private:
-  std::string path_;
-};
-
 // As it would be typed again: in quotes where the shell would take a word apart.
 std::string command_text(const std::vector<std::string>& command) {
   constexpr const char* plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
@@ -190,18 +161,37 @@ std::vector<std::string> command_alone(const CLI::App& app, const Declared& one)
   return command;
 }
 
-// Returns their names. `index`: the command that ran all of them, or empty.
-std::vector<std::string> write_pages(const Folder& folder, const std::vector<Result>& results,
-                                     const std::vector<LeftOut>& left_out, const std::vector<std::string>& commands,
-                                     const std::string& index) {
-  std::vector<TextFile> files;
-  for (std::size_t i = 0; i < results.size(); ++i)
-    files.push_back({folder.file(results[i].name + ".html"), experiment_page(results[i], commands[i])});
-  if (!index.empty()) files.push_back({folder.file("index.html"), index_page(results, left_out, index)});
-  write_text_files(files);
-  std::vector<std::string> names;
-  for (const TextFile& file : files) names.push_back(file.path);
-  return names;
+// Which experiments of those that were asked for run; of all, those that lack something are left out.
+std::vector<const Declared*> choose(const CLI::App& app, const Arguments& arguments, const Setup& setup,
+                                    const std::vector<Declared>& declared, Publisher& publisher) {
+  const bool all = arguments.experiment == "all";
+  std::vector<const Declared*> chosen;
+  for (const Declared& one : declared) {
+    if (!all && arguments.experiment != one.experiment->name) continue;
+    if (!all) refuse_foreign_options(app, declared, *one.experiment);
+    const std::string lacks = one.running.lacks(setup);
+    if (!lacks.empty() && !all) throw Error(Failure::misuse, fmt::format("{} cannot run", arguments.experiment), lacks);
+    if (lacks.empty()) {
+      chosen.push_back(&one);
+      continue;
+    }
+    refuse_idle_options(one, lacks);
+    publisher.leave_out({one.experiment->name, lacks, claims_not_run(one.experiment->name)});
+  }
+  return chosen;
+}
+
+// The exit status, and with --quiet too what is wrong: a status alone does not say it.
+int judge(const std::vector<Result>& results) {
+  int status = done;
+  for (const Result& result : results) {
+    if (result.converged()) continue;
+    status = numbers;
+    const std::size_t more = result.faults.size() - 1;
+    cli::complain(fmt::format("{}: {}", result.name, result.faults.front()),
+                  more > 0 ? fmt::format("and {} more like it", more) : "");
+  }
+  return status;
 }
 
 int run(const CLI::App& app, const Arguments& arguments, const std::vector<Declared>& declared,
@@ -214,69 +204,44 @@ int run(const CLI::App& app, const Arguments& arguments, const std::vector<Decla
   setup.observer = &display;
   setup.stage = [&](const std::string& stage) { display.begin(stage); };
 
-  std::vector<Result> results;
-  std::vector<std::string> commands;  // that repeat them
-  std::vector<LeftOut> left_out;
   const Folder folder(arguments.folder);
-  std::vector<const Declared*> chosen;
-  for (const Declared& one : declared) {
-    if (!all && arguments.experiment != one.experiment->name) continue;
-    if (!all) refuse_foreign_options(app, declared, *one.experiment);
-    const std::string lacks = one.running.lacks(setup);
-    if (!lacks.empty() && !all) throw Error(Failure::misuse, fmt::format("{} cannot run", arguments.experiment), lacks);
-    if (lacks.empty()) {
-      chosen.push_back(&one);
+  Publisher publisher(folder, arguments.json ? Form::json : arguments.quiet ? Form::nothing : Form::text);
+  const std::vector<const Declared*> chosen = choose(app, arguments, setup, declared, publisher);
+  for (const Declared* one : chosen) folder.try_page(one->experiment->name);
+  for (const Declared* one : chosen) one->running.check(setup);  // what the last would refuse is not found out after hours
+  // Of all, one that fails is left out, and after an interrupt those that did not end are.
+  std::exception_ptr failed;
+  bool interrupted = false;
+  for (const Declared* one : chosen) {
+    const auto leave_out = [&](const std::string& reason) {
+      publisher.leave_out({one->experiment->name, reason, claims_not_run(one->experiment->name)});
+      if (!failed) failed = std::current_exception();
+    };
+    if (interrupted) {
+      leave_out("an interrupt came before it");
       continue;
     }
-    refuse_idle_options(one, lacks);
-    left_out.push_back({one.experiment->name, lacks, claims_not_run(one.experiment->name)});
-  }
-  for (const Declared* one : chosen) folder.try_file(one->experiment->name);
-  for (const Declared* one : chosen) one->running.check(setup);  // what the last would refuse is not found out after hours
-  for (const Declared* one : chosen) {
-    results.push_back(one->running.run(setup));
-    results.back().fault_what_is_no_number();
-    commands.push_back(command_text(all ? command_alone(app, *one) : command));
+    try {
+      Result result = one->running.run(setup);
+      display.clear();
+      publisher.add(std::move(result), command_text(all ? command_alone(app, *one) : command));
+    } catch (const Error& error) {
+      interrupted = error.kind() == Failure::interrupted;
+      leave_out(interrupted ? "an interrupt ended it" : fmt::format("it failed: {}", error.what()));
+    } catch (const std::exception& error) {
+      leave_out(fmt::format("it failed: {}", error.what()));
+    }
   }
   display.clear();
-  cli::throw_if_interrupted();
-  std::vector<std::string> pages;
-  std::exception_ptr unwritten;  // thrown again once the results, which may be hours of work, have been printed
-  try {
-    if (folder.wanted()) pages = write_pages(folder, results, left_out, commands, all ? command_text(command) : std::string());
-  } catch (const Error&) {
-    unwritten = std::current_exception();
-  }
-  if (arguments.json) {
-    nlohmann::ordered_json document;
-    if (all) {
-      document["experiments"] = nlohmann::ordered_json::array();
-      for (const Result& result : results) document["experiments"].push_back(document_of(result));
-      document["left_out"] = nlohmann::ordered_json::array();
-      for (const LeftOut& one : left_out) document["left_out"].push_back(document_of(one));
-    } else {
-      document = document_of(results.front());
-    }
-    document["machine"] = cli::machine_json(setup.options());
-    document["pages"] = pages;
-    cli::print_result(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
-  } else if (!arguments.quiet) {
-    std::string text;
-    for (const Result& result : results) text += (text.empty() ? "" : "\n") + result_text(result);
-    for (const LeftOut& one : left_out) text += fmt::format("\n{} was left out: {}\n", one.name, one.reason);
-    for (const std::string& page : pages) text += fmt::format("\nwritten     {}", page);
-    cli::print_result(text + (pages.empty() ? "" : "\n"));
-  }
-  if (unwritten) std::rethrow_exception(unwritten);
-  bool right = true;
-  for (const Result& result : results) {
-    if (result.converged()) continue;
-    right = false;  // and that is said with --quiet too: an exit status alone does not say what is wrong
-    const std::size_t more = result.faults.size() - 1;
-    cli::complain(fmt::format("{}: {}", result.name, result.faults.front()),
-                  more > 0 ? fmt::format("and {} more like it", more) : "");
-  }
-  return right ? done : numbers;
+  if (publisher.results().empty()) std::rethrow_exception(failed);
+  publisher.end(all ? command_text(command) : std::string(), cli::machine_json(setup.options()));
+  const int status = judge(publisher.results());
+  if (interrupted)
+    throw Error(Failure::interrupted, fmt::format("interrupted after {} of {}", publisher.results().size(),
+                                                  counted(chosen.size(), "experiment")),
+                "what had ended by then is whole");
+  if (failed) std::rethrow_exception(failed);
+  return status;
 }
 
 }  // namespace

@@ -317,3 +317,30 @@ def test_an_interrupt_ends_it_and_leaves_no_page(tmp_path, experiment):
     _, said = process.communicate(timeout=20)
     assert process.returncode == 130 and "interrupted; nothing was written" in said
     assert list((tmp_path / "pages").iterdir()) == []
+
+
+def test_what_has_ended_outlasts_an_interrupt(tmp_path):
+    """Pages are there as soon as their experiments end, and the document holds what there is."""
+    command = [PROGRAM, "reproduce", "all", "--n", "1000,2000", "--seeds", "1", "--json", "--out", "pages"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 120
+    while not (tmp_path / "pages/t6.html").exists() and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    out, said = process.communicate(timeout=60)
+    assert process.returncode == 130 and "interrupted after 1 of 4 experiments" in said
+    found = json.loads(out)
+    assert [e["experiment"] for e in found["experiments"]] == ["t6"] and found["pages"] == ["pages/t6.html", "pages/index.html"]
+    reasons = {e["experiment"]: e["reason"] for e in found["left_out"]}
+    assert sorted(reasons) == sorted(set(EXPERIMENTS) - {"t6"})
+    assert "an interrupt ended it" in reasons.values() and reasons["keops"] == "an interrupt came before it"
+    assert 'href="t6.html"' in (tmp_path / "pages/index.html").read_text()
+
+
+def test_an_experiment_that_fails_is_left_out(tmp_path):
+    """keops comes last and needs a folder for temporary files."""
+    command = [PROGRAM, "reproduce", "all", "--quick", "--n", "1000", "--seeds", "1", "--out", "pages"]
+    result = subprocess.run(command, cwd=tmp_path, env={**os.environ, "TMPDIR": str(tmp_path / "nothing")}, capture_output=True, text=True, timeout=300)
+    assert result.returncode == 3 and "TMPDIR" in result.stderr
+    assert "keops was left out: it failed: could not make a temporary folder" in result.stdout and "six-torus" in result.stdout
+    assert sorted(p.name for p in (tmp_path / "pages").iterdir()) == ["index.html", "knn.html", "swissroll.html", "t6.html"]

@@ -340,6 +340,10 @@ def test_bad_input_is_refused(program, trajectories):
     save("few.npz", few(positions))
     save("few_angles.npz", few(dihedrals))
     refused("few.npz", "few_angles.npz", words=["few.npz", "arr_2, which is held out, has 29 of the 829 frames", "at least 30", "longer trajectory"])
+    brief = lambda arrays: {k: v[:30] if k != "arr_2" else v for k, v in arrays.items()}  # both that the decoder would be fitted to
+    save("brief.npz", brief(positions))
+    save("brief_angles.npz", brief(dihedrals))
+    refused("brief.npz", "brief_angles.npz", words=["brief.npz", "not held out have 60 of the 460 frames", "at least 114", "first"])
     refused("nan.npz", "a.npz", words=["arr_2", "frame", "column 5"])
     refused("p.npz", "a.npz", "--n", "500,600", words=["--n", "one"])
     refused("p.npz", "a.npz", "--beta", 0, words=["--beta 0", "above zero"])

@@ -28,16 +28,12 @@ TEST_F(IoAtomic, AppearsWholeOrNotAtAll) {
   EXPECT_EQ(files(), 1u);
 }
 
-TEST_F(IoAtomic, ManyTextsAppearTogetherOrNotAtAll) {
+TEST_F(IoAtomic, ATextAppearsWholeOrNotAtAll) {
   put("a", "old");
-  const Error error = error_of([&] { write_text_files({{path("a"), "new"}, {path("none") + "/b", "new"}}); });
-  EXPECT_TRUE(says(error, "there is no folder"));
-  EXPECT_EQ(get("a"), "old");
-  EXPECT_EQ(files(), 1u);
-  write_text_files({{path("a"), "new"}, {path("b"), "other"}});
+  EXPECT_TRUE(says(error_of([&] { write_text_file("new", path("none") + "/a"); }), "there is no folder"));
+  write_text_file("new", path("a"));
   EXPECT_EQ(get("a"), "new");
-  EXPECT_EQ(get("b"), "other");
-  EXPECT_EQ(files(), 2u);
+  EXPECT_EQ(files(), 1u);
 }
 
 TEST_F(IoAtomic, RefusedBeforehand) {
