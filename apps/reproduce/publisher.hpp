@@ -15,8 +15,8 @@ namespace fd::reproduce {
 // Where pages go: made if it is not there, and tried before any work is done.
 class Folder {
  public:
-  explicit Folder(std::string path);               // empty: no pages are wanted
-  void try_page(const std::string& name) const;    // that it can be written there
+  explicit Folder(std::string path);             // empty: no pages are wanted
+  void try_page(const std::string& name) const;  // that it can be written there
   bool wanted() const { return !path_.empty(); }
   std::string page(const std::string& name) const;
 

@@ -237,8 +237,8 @@ int run(const CLI::App& app, const Arguments& arguments, const std::vector<Decla
   publisher.end(all ? command_text(command) : std::string(), cli::machine_json(setup.options()));
   const int status = judge(publisher.results());
   if (interrupted)
-    throw Error(Failure::interrupted, fmt::format("interrupted after {} of {}", publisher.results().size(),
-                                                  counted(chosen.size(), "experiment")),
+    throw Error(Failure::interrupted,
+                fmt::format("interrupted after {} of {}", publisher.results().size(), counted(chosen.size(), "experiment")),
                 "what had ended by then is whole");
   if (failed) std::rethrow_exception(failed);
   return status;
