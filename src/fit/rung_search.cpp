@@ -9,10 +9,10 @@
 namespace fd {
 namespace {
 
-constexpr double worth_it = 1.1;  // a bandwidth that much larger is worth the rows it costs
-constexpr double dear = 8;        // groups are kept unless that makes the bandwidth so many times smaller
-constexpr int most_solves = 5;    // of one search: each shows what the probes before it did not
-constexpr int most_searches = 4;  // with rows aside: each keeps groups that the one before had set aside
+constexpr double worth_it = 1.25;  // a bandwidth that much larger, as of three times the rows, is worth those it costs
+constexpr double dear = 8;         // groups are kept unless that makes the bandwidth so many times smaller
+constexpr int most_solves = 5;     // of one search: each shows what the probes before it did not
+constexpr int most_searches = 4;   // with rows aside: each keeps groups that the one before had set aside
 
 }  // namespace
 
@@ -340,10 +340,15 @@ RungSearch::Found RungSearch::run() {
       return usable(found) && (found.step.beta > much * all.found.step.beta || all.found.step.kind == Step::Kind::give_up);
     };
     if (!gained(worth_it)) found = keep_connected(search_without_dear_groups(all.found.step), otherwise);
-    if (!gained(worth_it)) {
-      found = take_up(std::move(all));
-      if (!found.confirmed) confirm(found);
-      return found;
+    const bool clearly = gained(worth_it * worth_it);
+    if (!clearly) {  // what probes with all rows came to is held against the solve there
+      Attempt without = put_by(found);
+      const bool gain = gained(worth_it);
+      Found kept = take_up(std::move(all));
+      if (!kept.confirmed) confirm(kept);
+      if (!gain || (usable(kept) && without.found.step.beta <= worth_it * kept.step.beta)) return kept;
+      beta_of_all_ = kept.step.beta;
+      found = take_up(std::move(without));
     }
   }
   const auto unresolved = [](const Probe& probe) { return probe.outcome == "sparse"; };

@@ -3,7 +3,7 @@
 //
 // Two things hold a bandwidth down that sampling would allow. Groups of rows far from the rest close the gap: they are admitted as components, and the
 // history is judged again past them. Rows that the others do not resolve make modes of their own: the search is made once more without the
-// sparsest rows, as many as may be set aside, and is taken where that buys a bandwidth a tenth larger. Then all those of them return that the
+// sparsest rows, as many as may be set aside, and is taken where that buys a bandwidth a quarter larger. Then all those of them return that the
 // bandwidth resolves: a row's indicator has the Rayleigh quotient P_ii, so far below the last eigenvalue it is no mode that was asked for.
 // Sparse rows may be what holds the others together (transitions between the wells of a potential): where slow modes are slower without them than
 // with all but the isolated ones, at the same bandwidth, only the isolated ones are set aside. Where a probe without them shows that already,

@@ -215,6 +215,16 @@ Dataset wells(std::size_t rows, double barrier) {
   return data;
 }
 
+// A row or two at an edge, which a localised mode of a small sample may be, are not worth a bandwidth hardly larger.
+TEST(Aside, WellsKeepAllTheirRows) {
+  for (const std::size_t rows : {2000, 6000})
+    for (const double barrier : {3.0, 5.0})
+      for (const std::size_t modes : {3, 8, 16}) {
+        const Model model = fitted(wells(rows, barrier), modes);
+        EXPECT_TRUE(model.aside.empty()) << rows << " rows, " << barrier << " kT, " << modes << " modes: " << model.outcome;
+      }
+}
+
 // Rows on the barriers are sparse, and what the slow modes depend on.
 TEST(Aside, RowsThatHoldOthersTogetherStay) {
   for (const double barrier : {4.0, 6.0}) {
