@@ -124,8 +124,18 @@ std::string held_text(const Split& split) {
 
 std::size_t wanted_frames(const Setup& setup) { return !setup.sizes.empty() ? setup.sizes[0] : setup.quick ? 3000 : 0; }
 
+// A decoder that is fitted to fewer than two frames a mode says nothing.
 Frames read(const Setup& setup, const AlanineArguments& arguments) {
-  return read_frames(arguments.positions, arguments.dihedrals, *angle_unit_from_name(arguments.angles), wanted_frames(setup));
+  Frames frames =
+      read_frames(arguments.positions, arguments.dihedrals, *angle_unit_from_name(arguments.angles), wanted_frames(setup));
+  const std::size_t used = frames.features.rows(), train = split_of(frames).train.size(),
+                    needed = 2 * modes_for(used, setup.quick);
+  if (train < needed)
+    throw Error(Failure::input,
+                fmt::format("{}: of the {} that are used the decoder is fitted to {}; at least {} are needed, two for each mode",
+                            arguments.positions, counted(used, "frame"), train, needed),
+                used < frames.all ? "give more frames by --n" : "give longer trajectories first, and a shorter one last");
+  return frames;
 }
 
 // Before anything is run: what was given makes sense, and every frame that will be used can be. The frames are read again when their turn
@@ -152,8 +162,7 @@ Result run(const Setup& setup, const AlanineArguments& arguments) {
   const Split split = split_of(frames);
 
   Options options = setup.options();
-  options.modes = modes_for(frames.features.rows());
-  if (setup.quick) options.modes = std::min<std::size_t>(options.modes, 128);
+  options.modes = modes_for(frames.features.rows(), setup.quick);
   options.tolerance = 1e-4;
   options.keep_points = false;
   const auto fitted = [&](const char* what) {

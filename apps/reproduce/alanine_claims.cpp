@@ -16,9 +16,6 @@ namespace {
 
 bool within_factor(double paper, double ours, double factor) { return ours <= factor * paper && paper <= factor * ours; }
 
-// The paper's numbers of one bandwidth say nothing of another.
-bool at_paper_beta(double beta) { return within_factor(paper_of("beta"), beta, 1.02); }
-
 // A number of the paper's, ours, and the factor that may lie between them.
 Comparison by_factor(std::string claim, const char* name, double ours, double factor, std::string rule, std::string why = {}) {
   if (std::isnan(ours)) why = "ours is not a number";
@@ -132,6 +129,8 @@ void compare_wall(const Model* model, Result& result) {
 }
 
 }  // namespace
+
+bool at_paper_beta(double beta) { return within_factor(paper_of("beta"), beta, 1.02); }
 
 const Probe* accepted(const Model& model) {
   const Probe* found = nullptr;

@@ -23,6 +23,9 @@ std::size_t dyadic_probes_of(const Model& model);
 
 double largest_residual(const Model& model);
 
+// The paper's numbers of one bandwidth say nothing of another.
+bool at_paper_beta(double beta);
+
 // Every cell of figure 3a, and what the text says of them; `beta`: of the fit that was decoded.
 void compare_decoding(const std::vector<Decoded>& all, const Frames& frames, const Split& split, double beta, Result& result);
 // Of the fit at the paper's bandwidth, or at the one that was given.

@@ -118,30 +118,19 @@ Files open_files(const std::string& positions_file, const std::string& dihedrals
   return files;
 }
 
-// An error over a handful of successive frames says nothing of the decoder, nor does a decoder that was fitted to fewer than two frames a mode.
-// Trajectories may be of very different lengths.
-void check_parts(const Frames& frames, const std::vector<Trajectory>& positions, const std::string& file) {
+// An error over a handful of successive frames says nothing of the decoder. Trajectories may be of very different lengths.
+void check_held_out(const Frames& frames, const std::vector<Trajectory>& positions, const std::string& file) {
   constexpr std::size_t fewest = 30;
-  constexpr const char* more_frames = "give more frames by --n";
   const bool fewer = frames.features.rows() < frames.all;
   const std::size_t first = frames.trajectories - held_out_of(frames.trajectories), used = frames.features.rows();
-  std::size_t train = used;
   for (std::size_t t = first; t < frames.trajectories; ++t) {
     const auto count = static_cast<std::size_t>(std::count(frames.trajectory.begin(), frames.trajectory.end(), t));
-    train -= count;
     if (count >= fewest) continue;
     throw Error(Failure::input,
                 fmt::format("{}: {}, which is held out, has {} of the {} frames that are used; at least {} are needed", file,
                             frames.cut ? "its last third" : positions[t].name, count, used, fewest),
-                fewer ? more_frames : "give a longer trajectory last");
+                fewer ? "give more frames by --n" : "give a longer trajectory last");
   }
-  const std::size_t needed = 2 * modes_for(used);
-  if (train < needed)
-    throw Error(Failure::input,
-                fmt::format("{}: the trajectories that are not held out have {} of the {} frames that are used; at least {} are "
-                            "needed, two for each mode",
-                            file, train, used, needed),
-                fewer ? more_frames : "give longer trajectories first, and a shorter one last");
 }
 
 // Where frame `number`, counted over all trajectories, stands: "a.npz:arr_1, frame 17".
@@ -165,8 +154,8 @@ void check_unit(const Frames& frames, const std::vector<Trajectory>& dihedrals, 
 
 }  // namespace
 
-std::size_t modes_for(std::size_t frames) {
-  return std::min(static_cast<std::size_t>(paper_number("alanine", "modes")), frames / 8);
+std::size_t modes_for(std::size_t frames, bool quick) {
+  return std::min(static_cast<std::size_t>(paper_number("alanine", "modes")) / (quick ? 2 : 1), frames / 8);
 }
 
 std::size_t held_out_of(std::size_t trajectories) { return std::max<std::size_t>(1, (trajectories + 1) / 3); }
@@ -206,7 +195,7 @@ Frames read_frames(const std::string& positions_file, const std::string& dihedra
       }
     });
   }
-  check_parts(frames, positions, positions_file);
+  check_held_out(frames, positions, positions_file);
   check_length(frames.features, positions_file);
   check_unit(frames, dihedrals, unit, dihedrals_file);
   for (std::size_t i = 0; i < kept; ++i)

@@ -28,8 +28,8 @@ struct Frames {
 // At most `most` frames, evenly spaced over all; 0: all of them.
 Frames read_frames(const std::string& positions, const std::string& dihedrals, AngleUnit unit, std::size_t most);
 
-// Modes to decode from: the paper's 256, or one for each eight frames.
-std::size_t modes_for(std::size_t frames);
+// Modes to decode from: the paper's 256 (in the quick form half of them), or one for each eight frames.
+std::size_t modes_for(std::size_t frames, bool quick);
 
 // Trajectories, the last ones, on which a decoder is tried: one of three, three of ten.
 std::size_t held_out_of(std::size_t trajectories);

@@ -194,7 +194,7 @@ void compare_spectra(const Spectra& spectra, const PaperTable& table, Result& re
   const struct {
     const char *claim, *column;
     double MaskedSpectrum::*figure;
-    double rounding;  // half of the paper's last digit and a fiftieth of it: a number at the half is rounded either way
+    double rounding;  // half of the paper's last digit and a fiftieth of that: a number at the half is rounded either way
   } figures[] = {{"λ_min of the masked kernel, k = {:.0f}", "lambda_min", &MaskedSpectrum::kernel_least, 0.005 + 1e-4},
                  {"negative spectral mass, k = {:.0f}, %", "negative_mass_percent", &MaskedSpectrum::negative, 0.05 + 1e-3},
                  {"λ_min of the mask, k = {:.0f}", "lambda_min_mask", &MaskedSpectrum::mask_least, 0.005 + 1e-4}};
@@ -204,7 +204,7 @@ void compare_spectra(const Spectra& spectra, const PaperTable& table, Result& re
       const Value all = over_draws(spectra, i, figure.figure);
       result.comparisons.push_back(
           compared(fmt::format(fmt::runtime(figure.claim), table.at(i, "k")), table.where(), paper, own, figure.rounding,
-                   "the paper's own draw (numpy seed 1), to the paper's rounding",
+                   "the paper's own draw (numpy seed 1), to half of the paper's last digit and a fiftieth of that",
                    all.spread > 0 ? fmt::format("over {} draws {:.4g} ± {:.2g}", spectra.draws.size(), all.number, all.spread)
                                   : std::string()));
     }

@@ -1,5 +1,7 @@
 #include "reproduce/page.hpp"
 
+#include <algorithm>
+
 #include <regex>
 
 #include <fmt/format.h>
@@ -112,17 +114,22 @@ std::string experiment_page(const Result& result, const std::string& command) {
                     document_of(result));
 }
 
-std::string index_page(const std::vector<Result>& results, const std::vector<LeftOut>& left_out, const std::string& command) {
+std::string index_page(const std::vector<Result>& results, const std::vector<LeftOut>& left_out,
+                       const std::vector<std::string>& pages, const std::string& command) {
+  // A page that could not be written may still be there, of an earlier run.
+  const auto linked = [&](const Result& result, const std::string& text) {
+    const bool there = std::find(pages.begin(), pages.end(), result.name) != pages.end();
+    return there ? fmt::format("<a href=\"{}.html\">{}</a>", escaped(result.name), escaped(text)) : escaped(text);
+  };
   const std::string title = "The paper's experiments, reproduced";
   std::vector<Comparison> all;
   std::string rows, list = "<ul class=\"remarks\">\n", links;
   for (const Result& result : results) {
     all.insert(all.end(), result.comparisons.begin(), result.comparisons.end());
     for (const Comparison& comparison : result.comparisons)
-      rows += verdict_row(comparison, fmt::format("<td><a href=\"{0}.html\">{0}</a></td>", escaped(result.name)));
-    list += fmt::format("<li><strong><a href=\"{}.html\">{}</a></strong> {}</li>\n", escaped(result.name), escaped(result.title),
-                        marked(result.answer));
-    links += fmt::format("<a href=\"{0}.html\">{0}</a> ", escaped(result.name));
+      rows += verdict_row(comparison, fmt::format("<td>{}</td>", linked(result, result.name)));
+    list += fmt::format("<li><strong>{}</strong> {}</li>\n", linked(result, result.title), marked(result.answer));
+    links += linked(result, result.name) + " ";
   }
   for (const LeftOut& one : left_out) {
     list += fmt::format("<li class=\"care\"><strong>{}</strong> was left out: {}</li>\n", escaped(one.name), escaped(one.reason));

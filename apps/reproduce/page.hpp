@@ -10,7 +10,8 @@
 namespace fd::reproduce {
 
 std::string experiment_page(const Result& result, const std::string& command);
-// Links to "<name>.html" beside it.
-std::string index_page(const std::vector<Result>& results, const std::vector<LeftOut>& left_out, const std::string& command);
+// Links to "<name>.html" beside it, for the names in `pages`.
+std::string index_page(const std::vector<Result>& results, const std::vector<LeftOut>& left_out,
+                       const std::vector<std::string>& pages, const std::string& command);
 
 }  // namespace fd::reproduce

@@ -15,7 +15,7 @@
 
 namespace fd::reproduce {
 
-Folder::Folder(std::string path) : path_(std::move(path)) {
+void Folder::make() const {
   if (!wanted()) return;
   std::error_code failed;
   std::filesystem::create_directories(path_, failed);
@@ -24,7 +24,6 @@ Folder::Folder(std::string path) : path_(std::move(path)) {
         Failure::io,
         fmt::format("--out {}: no folder, and none could be made ({})", path_, failed ? failed.message() : "a file is there"),
         "name a folder that can be written to");
-  try_page("index");
 }
 
 void Folder::try_page(const std::string& name) const {
@@ -35,21 +34,31 @@ std::string Folder::page(const std::string& name) const { return (std::filesyste
 
 void Publisher::add(Result result, const std::string& command) {
   result.fault_what_is_no_number();
-  if (form_ == Form::text) cli::print_result((results_.empty() ? "" : "\n") + result_text(result));
   if (folder_.wanted()) write_page(result.name, experiment_page(result, command));
   results_.push_back(std::move(result));
+  if (form_ == Form::text) print((results_.size() > 1 ? "\n" : "") + result_text(results_.back()));
+}
+
+void Publisher::print(const std::string& text) {
+  if (unprinted_) return;
+  try {
+    cli::print_result(text);
+  } catch (...) {
+    if (!folder_.wanted()) throw;  // nobody would know what comes out from here on
+    unprinted_ = std::current_exception();
+  }
 }
 
 void Publisher::write_page(const std::string& name, const std::string& text) {
   try {
     write_text_file(text, folder_.page(name));
-    pages_.push_back(folder_.page(name));
+    pages_.push_back(name);
   } catch (const Error&) {
     if (!unwritten_) unwritten_ = std::current_exception();
   }
 }
 
-void Publisher::print_document(bool all, const nlohmann::ordered_json& machine) const {
+std::string Publisher::document(bool all, const nlohmann::ordered_json& machine) const {
   nlohmann::ordered_json document;
   if (all) {
     document["experiments"] = nlohmann::ordered_json::array();
@@ -60,20 +69,22 @@ void Publisher::print_document(bool all, const nlohmann::ordered_json& machine) 
     document = document_of(results_.front());
   }
   document["machine"] = machine;
-  document["pages"] = pages_;
-  cli::print_result(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  document["pages"] = nlohmann::ordered_json::array();
+  for (const std::string& page : pages_) document["pages"].push_back(folder_.page(page));
+  return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 void Publisher::end(const std::string& command, const nlohmann::ordered_json& machine) {
   const bool all = !command.empty();
-  if (all && folder_.wanted()) write_page("index", index_page(results_, left_out_, command));
-  if (form_ == Form::json) print_document(all, machine);
+  if (all && folder_.wanted()) write_page("index", index_page(results_, left_out_, pages_, command));
+  if (form_ == Form::json) print(document(all, machine));
   if (form_ == Form::text) {
     std::string text;
     for (const LeftOut& one : left_out_) text += fmt::format("\n{} was left out: {}\n", one.name, one.reason);
-    for (const std::string& page : pages_) text += fmt::format("\nwritten     {}", page);
-    if (!text.empty()) cli::print_result(text + (pages_.empty() ? "" : "\n"));
+    for (const std::string& page : pages_) text += fmt::format("\nwritten     {}", folder_.page(page));
+    if (!text.empty()) print(text + (pages_.empty() ? "" : "\n"));
   }
+  if (unprinted_) std::rethrow_exception(unprinted_);
   if (unwritten_) std::rethrow_exception(unwritten_);
 }
 

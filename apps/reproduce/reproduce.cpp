@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <exception>
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -207,8 +208,10 @@ int run(const CLI::App& app, const Arguments& arguments, const std::vector<Decla
   const Folder folder(arguments.folder);
   Publisher publisher(folder, arguments.json ? Form::json : arguments.quiet ? Form::nothing : Form::text);
   const std::vector<const Declared*> chosen = choose(app, arguments, setup, declared, publisher);
-  for (const Declared* one : chosen) folder.try_page(one->experiment->name);
   for (const Declared* one : chosen) one->running.check(setup);  // what the last would refuse is not found out after hours
+  folder.make();
+  for (const Declared* one : chosen) folder.try_page(one->experiment->name);
+  if (all) folder.try_page("index");
   // Of all, one that fails is left out, and after an interrupt those that did not end are.
   std::exception_ptr failed;
   bool interrupted = false;
@@ -221,16 +224,17 @@ int run(const CLI::App& app, const Arguments& arguments, const std::vector<Decla
       leave_out("an interrupt came before it");
       continue;
     }
+    std::optional<Result> result;
     try {
-      Result result = one->running.run(setup);
-      display.clear();
-      publisher.add(std::move(result), command_text(all ? command_alone(app, *one) : command));
+      result = one->running.run(setup);
     } catch (const Error& error) {
       interrupted = error.kind() == Failure::interrupted;
       leave_out(interrupted ? "an interrupt ended it" : fmt::format("it failed: {}", error.what()));
     } catch (const std::exception& error) {
       leave_out(fmt::format("it failed: {}", error.what()));
     }
+    display.clear();
+    if (result) publisher.add(std::move(*result), command_text(all ? command_alone(app, *one) : command));
   }
   display.clear();
   if (publisher.results().empty()) std::rethrow_exception(failed);

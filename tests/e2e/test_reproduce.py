@@ -156,6 +156,29 @@ def test_results_are_printed_when_their_page_cannot_be_written(program, failing_
     assert list((program.folder / "pages").iterdir()) == []
     (program.folder / "pages/t6.html").mkdir()  # known before any work
     assert program(*arguments, status=3).stdout == ""
+    program.refused("reproduce", "knn", "--n", 5, "--out", "none", words=["--n"])
+    assert not (program.folder / "none").exists()
+
+
+def test_pages_are_written_when_results_cannot_be_printed(tmp_path):
+    one = [PROGRAM, "reproduce", "t6", "--n", "100", "--seeds", "1"]
+    with open("/dev/full", "w") as full:
+        result = subprocess.run([*one, "--out", "pages"], cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True)
+        assert result.returncode == 3 and "standard output" in result.stderr and (tmp_path / "pages/t6.html").exists()
+        assert subprocess.run(one, cwd=tmp_path, stdout=full, stderr=subprocess.DEVNULL).returncode == 3
+    # a reader that goes away after the first result, as `| head` does
+    everything = subprocess.Popen([PROGRAM, "reproduce", "all", "--quick", "--n", "1000", "--seeds", "1", "--out", "all"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    everything.stdout.read(1)
+    everything.stdout.close()
+    everything.wait(timeout=300)
+    assert sorted(p.stem for p in (tmp_path / "all").iterdir()) == ["index", "keops", "knn", "swissroll", "t6"]
+
+
+def test_what_lies_outside_a_claim_is_not_judged(program):
+    found = json.loads(program("reproduce", "swissroll", "--quick", "--n", "1000,2000", "--json").stdout)
+    of_size = [c for c in found["comparisons"] if c["claim"].startswith("ρβ at N")]
+    assert len(of_size) == 2 and all(c["verdict"] == "not measured" and "10,000 to" in c["why"] for c in of_size)
+    assert {c["verdict"] for c in found["comparisons"] if "exponent of the support" in c["claim"]} == {"not measured"}
 
 
 def test_sizes_that_are_nearly_equal_have_no_exponent(program):

@@ -167,7 +167,7 @@ def test_an_angle_that_no_mode_tells_has_no_onset(program, trajectories):
     _, dihedrals = trajectories
     rng = np.random.default_rng(1)
     np.savez(program.folder / "noise.npz", **{k: np.stack([v[:, 0], rng.uniform(-3.1, 3.1, len(v))], axis=1) for k, v in dihedrals.items()})
-    onset = judged(run(program, "--beta", 100, dihedrals="noise.npz"))["ψ begins its principal decrease at m"]
+    onset = judged(run(program, "--beta", 276.4, dihedrals="noise.npz"))["ψ begins its principal decrease at m"]
     assert onset["verdict"] == "differs" and onset["ours"] == "at none up to 128" and "by a fifth" in onset["why"]
     few = judged(run(program, "--beta", 100, "--n", 100, dihedrals="noise.npz"))["ψ begins its principal decrease at m"]
     assert few["verdict"] == "not measured" and "12 modes" in few["why"]
@@ -198,6 +198,17 @@ def test_every_cell_of_the_papers_figure_is_judged(program, trajectories):
     random = {s["name"]: [p[1] for p in s["points"]] for s in errors["series"]}
     assert random["ψ random, paper"] == [row[5] for row in paper["rows"]] and random["φ random, ours"] == [found[m][4] for m in found]
     assert [16, 80] == sorted(m["x"] for m in errors["marks"] if m["text"].startswith(("paper m_ψ = 16", "D = 80")))
+
+
+def test_cells_are_judged_at_the_papers_bandwidth_alone(program, trajectories):
+    result = run(program, "--beta", 50)
+    cells = [c for c in result["comparisons"] if "m = " in c["claim"] or "ψ" in c["claim"] and "flow" not in c["claim"]]
+    assert len(cells) > 40 and all(c["verdict"] == "not measured" and ("β = 50" in c["why"] or "modes" in c["why"]) for c in cells)
+
+
+def test_a_handful_of_random_frames_is_not_judged(program, trajectories):
+    few = judged(run(program, "--beta", 276.4, "--n", 200))
+    assert all("random frames are too few" in few[f"error of {angle}, random frames, m = 4, degrees"]["why"] for angle in "φψ")
 
 
 def test_a_reason_that_serves_many_claims_is_printed_once(program, trajectories):
@@ -343,7 +354,7 @@ def test_bad_input_is_refused(program, trajectories):
     brief = lambda arrays: {k: v[:30] if k != "arr_2" else v for k, v in arrays.items()}  # both that the decoder would be fitted to
     save("brief.npz", brief(positions))
     save("brief_angles.npz", brief(dihedrals))
-    refused("brief.npz", "brief_angles.npz", words=["brief.npz", "not held out have 60 of the 460 frames", "at least 114", "first"])
+    refused("brief.npz", "brief_angles.npz", words=["brief.npz", "of the 460 frames that are used the decoder is fitted to 54", "at least 114", "first"])
     refused("nan.npz", "a.npz", words=["arr_2", "frame", "column 5"])
     refused("p.npz", "a.npz", "--n", "500,600", words=["--n", "one"])
     refused("p.npz", "a.npz", "--beta", 0, words=["--beta 0", "above zero"])
