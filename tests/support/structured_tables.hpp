@@ -111,6 +111,19 @@ inline Dataset three_clusters(std::size_t rows, std::size_t dimension, std::uint
   return clusters(rows, dimension, seed, 3, 1e4);
 }
 
+// Normal blobs of which each has a slow spectrum of its own: eigenvalues next to 1 come in groups of as many as there are blobs.
+inline Dataset blobs(std::size_t rows, std::size_t dimension, std::uint64_t seed) {
+  return clusters(rows, dimension, seed, 2 + seed % 4, 40);
+}
+// The same with lines that are copies of each other, and so are their eigenvalues, to the last digit.
+inline Dataset copied_lines(std::size_t rows, std::size_t dimension, std::uint64_t seed) {
+  const std::size_t count = 2 + seed % 4, length = (rows + count - 1) / count;
+  return table_of(rows, dimension, [&](std::size_t i, std::size_t c) {
+    return (c == 0 ? 8.0 * static_cast<double>(i % count) : 0.0) +
+           (c + 1 == dimension ? static_cast<double>(i / count) / static_cast<double>(length) : 0.0);
+  });
+}
+
 // The first `distinct` rows of a normal sample, over and over.
 inline Dataset repeated(std::size_t rows, std::size_t dimension, std::uint64_t seed, std::size_t distinct) {
   return table_of(rows, dimension, [&](std::size_t i, std::size_t c) { return normal_at(seed, 13, i % distinct, c); });
@@ -199,6 +212,8 @@ inline std::span<const TableKind> table_kinds() {
       TableKind{"normal", normal},
       TableKind{"two_clusters", two_clusters},
       TableKind{"three_clusters", three_clusters},
+      TableKind{"blobs", blobs},
+      TableKind{"copied_lines", copied_lines},
       TableKind{"twice", twice},
       TableKind{"five_rows", five_rows},
       TableKind{"heavy_tails", heavy_tails},
