@@ -192,7 +192,8 @@ class ModelClaims {
     for (std::size_t i = 0; i < model_.n; ++i)
       if (model_.d[i] == 0) out.push_back(i);
     claim(model_.aside == out, "aside: {} rows are listed, {} have no degree", model_.aside.size(), out.size());
-    const auto most = static_cast<std::size_t>(0.02 * static_cast<double>(model_.n));
+    // two in a hundred, and one of 20 to 49
+    const auto most = std::max(static_cast<std::size_t>(0.02 * static_cast<double>(model_.n)), std::size_t{model_.n >= 20});
     claim(options_.trim || out.size() <= most, "aside: {} of {} rows", out.size(), model_.n);
     const auto n = static_cast<Eigen::Index>(fitted.size()), k = static_cast<Eigen::Index>(model_.modes());
     Eigen::MatrixXd psi(n, k);
