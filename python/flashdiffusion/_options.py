@@ -99,6 +99,26 @@ _REMEMBERED = {
 _NONE = {"components": "auto", "max_passes": 0, "basis": 0}  # as the command line writes "chosen"
 
 
+def provenance(parameters, columns):
+    """What a model file tells of the fit."""
+    columns = None if columns is None else list(columns)
+    return json.dumps({"interface": "python", "version": _native.version, "parameters": parameters, "feature_names": columns})
+
+
+def remembered_columns(provenance, count):
+    """Names of the columns of the table that was fitted, or None; and whether the file says nothing of them."""
+    try:
+        told = json.loads(provenance)
+        names = told["feature_names"]
+    except (ValueError, TypeError, KeyError):
+        return None, True
+    if names is None:
+        return None, False
+    if not isinstance(names, list) or len(names) != count or not all(isinstance(name, str) for name in names):
+        return None, True
+    return np.asarray(names, dtype=object), False
+
+
 def remembered(provenance, precision):
     """Parameters of the fit that a model file tells of, whether it was made here or by the command line; of a cascade, ``precision`` is the last."""
     try:

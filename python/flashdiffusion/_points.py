@@ -34,8 +34,32 @@ def is_sparse(table):
     return hasattr(table, "tocsr") or type(table).__module__.startswith("scipy.sparse")
 
 
+def refuse_lazy(table, name="X"):
+    """Of polars: asked for its columns it would work them out, with a warning."""
+    if callable(getattr(type(table), "collect", None)) and not hasattr(type(table), "to_numpy"):
+        raise TypeError(f"{name} is a lazy frame: call .collect() first")
+
+
+def row_names(table):
+    """Names of the rows of a frame of pandas: its index as text, where that does more than count them from 0; else None."""
+    if not hasattr(table, "iloc") or only_counts(table.index):
+        return None
+    return index_names(table.index)
+
+
+def only_counts(index):
+    return getattr(index, "start", None) == 0 and getattr(index, "step", None) == 1
+
+
+def index_names(index):
+    """Entries of an index as text, one by one, so that a name is the same whatever names stand beside it."""
+    some = (", ".join(map(str, entry)) if isinstance(entry, tuple) else str(entry) for entry in index.tolist())
+    return [name.encode("utf-8", "replace").decode() for name in some]
+
+
 def feature_names(table):
     """Column names of a frame where all of them are strings, else None."""
+    refuse_lazy(table)
     columns = getattr(table, "columns", None)
     if columns is None or not hasattr(table, "shape"):
         return None
@@ -58,10 +82,9 @@ def as_points(table, name="X"):
             f"Sparse data was passed for {name}, but dense data is required. Use '.toarray()' to convert to a dense numpy array, or "
             "reduce it first (PCA)."
         )
+    refuse_lazy(table, name)
     if hasattr(table, "to_numpy") and hasattr(table, "columns"):
         table = _values(table, name)
-    elif hasattr(table, "collect") and hasattr(table, "columns"):
-        raise TypeError(f"{name} is a lazy frame: call .collect() first")
     table = unmasked(table)
     array = table if type(table) is np.ndarray else np.asarray(table)
     if np.iscomplexobj(array):
@@ -80,7 +103,8 @@ def as_points(table, name="X"):
             if array.ndim < 2
             else "Make each sample one row."
         )
-        raise ValueError(f"Expected 2D array, got {array.ndim}D array instead. {hint}")
+        of = "" if name == "X" else f"{name}: "
+        raise ValueError(f"{of}Expected 2D array, got {array.ndim}D array instead. {hint}")
     if array.shape[0] < 1:
         raise ValueError(f"Found array with 0 sample(s) (shape={array.shape}) while a minimum of 1 is required.")
     if array.shape[1] < 1:
@@ -166,7 +190,7 @@ def refuse_other_columns(estimator, table, array):
         raise ValueError(message)
     if fitted is not None and given is None:
         _warn(f"X does not have valid feature names, but {type(estimator).__name__} was fitted with feature names")
-    if fitted is None and given is not None:
+    if fitted is None and given is not None and not getattr(estimator, "_columns_unknown", False):
         _warn(f"X has feature names, but {type(estimator).__name__} was fitted without feature names")
     if array.shape[1] != estimator.n_features_in_:
         raise ValueError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 from collections.abc import Callable, Sequence
@@ -12,7 +11,7 @@ import numpy as np
 
 from . import _native, _options
 from ._estimator import Estimator, Self, not_fitted
-from ._points import adopt_names, as_checkpoint, as_path, as_points, feature_names, refuse_other_columns
+from ._points import adopt_names, as_checkpoint, as_path, as_points, feature_names, refuse_other_columns, row_names
 from ._progress import Progress
 from .warnings import ConvergenceWarning, DataWarning, in_python, warn
 
@@ -183,7 +182,7 @@ class DiffusionMap(Estimator):
 
     def fit(self: Self, X: Any, y: Any = None) -> Self:
         """Fits the map to the rows of X; y is ignored."""
-        names, points = feature_names(X), as_points(X)
+        names, rows, points = feature_names(X), row_names(X), as_points(X)
         if len(points) < 3:
             samples = "1 sample" if len(points) == 1 else f"{len(points)} samples"
             raise ValueError(f"Found array with {samples} (shape={points.shape}): a diffusion map needs at least 3")
@@ -195,7 +194,9 @@ class DiffusionMap(Estimator):
             options.modes = len(points) - 1
         with self._watched() as progress:
             model = _native.fit(points, options, progress, notes.append, checkpoint)
-        model.provenance = json.dumps({"interface": "python", "version": _native.version, "parameters": self._plain_parameters()})
+        model.provenance = _options.provenance(self._plain_parameters(), names)
+        if rows is not None:
+            model.names = rows
         self._adopt(model)
         adopt_names(self, names)
         if not self.converged_:
@@ -285,7 +286,7 @@ class DiffusionMap(Estimator):
     # -- what is known after a fit
 
     def _adopt(self, model):
-        self._model, self._embedding, self._decoder = model, None, None
+        self._model, self._embedding, self._decoder, self._columns_unknown = model, None, None, False
         self.n_features_in_ = model.dimension
         self.eigenvalues_, self.residuals_ = np.array(model.eigenvalues), np.array(model.residuals)
         self.psi_, self.degree_, self.mass_ = model.psi, model.d, model.q
@@ -338,7 +339,7 @@ class DiffusionMap(Estimator):
     # -- files
 
     def save(self: Self, path: str | os.PathLike[str]) -> Self:
-        """Writes the model file that the command line reads and writes."""
+        """Writes the model file that the command line reads and writes, with the names of rows and columns where the fit had them."""
         self._fitted().save(as_path("path", path))
         return self
 
@@ -352,11 +353,17 @@ class DiffusionMap(Estimator):
         made.set_params(**_options.remembered(model.provenance, model.precision))
         _ = made._time  # refused here where it is none
         made._adopt(model)
+        names, made._columns_unknown = _options.remembered_columns(model.provenance, model.dimension)
+        adopt_names(made, names)
         return made
 
     def __getstate__(self):
         state = {name: value for name, value in self.__dict__.items() if name not in ("_model", "psi_", "degree_", "mass_", "_embedding", "_decoder")}
         if "_model" in self.__dict__:
+            if self._embedding is not None:  # what was written to it is nowhere else
+                time, edited = self._embedding
+                if not np.array_equal(edited, self._model.embedding(time)):
+                    state["_embedding"] = self._embedding
             with tempfile.TemporaryDirectory() as folder:
                 path = os.path.join(folder, "model.h5")
                 self._model.save(path)
@@ -367,22 +374,32 @@ class DiffusionMap(Estimator):
     def __setstate__(self, state):
         state = dict(state)
         content = state.pop("_model_file", None)
-        self.__dict__.update(state)
         if content is not None:
             with tempfile.TemporaryDirectory() as folder:
                 path = os.path.join(folder, "model.h5")
                 with open(path, "wb") as file:
                     file.write(content)
                 self._adopt(_native.load(path))
+        self.__dict__.update(state)  # last, so that what was changed by hand stays so
 
     # -- looking at it
 
     def diffusion_distances(self, rows: ArrayLike, others: ArrayLike | None = None) -> NDArray[Any]:
-        """Distances of these fitted rows to others (all of them), at the map's diffusion time."""
+        """Distances of these fitted rows to others (all of them), at the map's diffusion time.
+
+        rows, others: lists of rows, counted from 0.
+        """
         from .distances import diffusion_distances
 
         coordinates = self._fitted().embedding(self._time)
-        return diffusion_distances(coordinates[rows], coordinates if others is None else coordinates[others])
+
+        def chosen(name, which):
+            some = coordinates[which]
+            if some.ndim != 2 or not len(some):
+                raise ValueError(f"{name} = {which!r} is no list of rows: give one or more, counted from 0, such as [0] or [0, 5]")
+            return some
+
+        return diffusion_distances(chosen("rows", rows), coordinates if others is None else chosen("others", others))
 
     def pseudotime(self, root: int) -> NDArray[Any]:
         """Diffusion pseudo-time of all fitted rows from the row ``root``: 0 there, 1 at the farthest row of its component, infinite in others."""
@@ -428,7 +445,10 @@ class DiffusionMap(Estimator):
     def report(self, path: str | os.PathLike[str] | None = None, labels: Any = None, title: str | None = None) -> Any:
         """One page that shows what the fit found, with everything inside it; returned, or written to ``path``, whole or not at all.
 
-        ``labels``, one a row, colour the map: words or numbers, or several by name (a dict, a data frame).
+        ``labels``, one a row, colour the map: words or numbers, or several by name (a dict, a data frame). A pandas Series or frame whose
+        index holds the names of the map's rows is laid out by name, whatever its order; names of other rows are left out, and an index that
+        names some of the rows is refused. Where the rows have no names (the index of X only counted them), and without an index, labels are
+        taken in the order of the rows.
         """
         from ._report import page, write_whole
 

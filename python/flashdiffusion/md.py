@@ -24,9 +24,56 @@ def frames(source: Any, atoms: Sequence[int] | None = None, chunk: int = 1000) -
     atoms: indices; heavy atoms where the source knows its elements, all atoms else.
     """
     chunk = whole("chunk", chunk, 1)
-    if atoms is not None and not len(atoms):
-        raise ValueError("atoms = [] names none")
-    yield from _frames(source, atoms, chunk)
+    yield from _frames(source, None if atoms is None else _Atoms(atoms), chunk)
+
+
+class _Atoms:
+    """Atoms as they were given; as indices from 0, each once, when a frame tells how many there are."""
+
+    def __init__(self, given):
+        self._given = np.asarray(given if hasattr(given, "dtype") else list(given))
+        if not self._given.size:
+            raise ValueError("atoms = [] names none")
+        if self._given.ndim != 1 or self._given.dtype.kind not in "iub":
+            raise ValueError(f"atoms = {given!r} are not indices of atoms")
+
+    def among(self, count):
+        if self._given.dtype != bool:
+            return _from_zero("atoms", self._given, count)
+        if len(self._given) != count:
+            raise ValueError(f"atoms are {len(self._given)} times yes or no, for {count} atoms")
+        return np.flatnonzero(self._given)
+
+
+class _Quadruples:
+    """Four atoms each, as they were given; one after the other as indices from 0 when a frame tells how many atoms there are."""
+
+    def __init__(self, given):
+        self._given = np.asarray(given)
+        if self._given.ndim != 2 or self._given.shape[1] != 4:
+            raise ValueError(f"quadruples have shape {self._given.shape}; four atom indices make a dihedral angle")
+        if self._given.dtype.kind not in "iu":
+            raise ValueError(f"quadruples hold values of type {self._given.dtype}; they are indices of atoms")
+        if not len(self._given):
+            raise ValueError("quadruples = [] names no dihedral angle")
+
+    def among(self, count):
+        return np.concatenate([_from_zero(f"quadruple {tuple(four.tolist())}", four, count) for four in self._given])
+
+
+def _from_zero(name, given, count):
+    """Indices of atoms among ``count`` in one form (-1 is the last), so that none is there twice under two."""
+    wrong = given[(given < -count) | (given >= count)]
+    if len(wrong):
+        raise ValueError(f"{name}: there is no atom {wrong[0]} among {count}, counted from 0")
+    found = np.where(given < 0, given + count, given).astype(np.intp)
+    atoms, times = np.unique(found, return_counts=True)
+    if (times > 1).any():
+        twice = atoms[times > 1][0]
+        names = np.unique(given[found == twice])
+        also = f" (as {' and as '.join(str(index) for index in names)})" if len(names) > 1 else ""
+        raise ValueError(f"{name}: atom {twice} is named more than once{also}")
+    return found
 
 
 def _frames(source, atoms, chunk):
@@ -34,30 +81,33 @@ def _frames(source, atoms, chunk):
         raise TypeError(f"{source!r} is a name, not positions: open the file first, with mdtraj.load, mdtraj.iterload or MDAnalysis.Universe")
     if hasattr(source, "xyz") and hasattr(source, "topology"):  # mdtraj
         if atoms is None:
-            atoms = [atom.index for atom in source.topology.atoms if atom.element is None or atom.element.symbol not in ("H", "VS")]
+            wanted = [atom.index for atom in source.topology.atoms if atom.element is None or atom.element.symbol not in ("H", "VS")]
+        else:
+            wanted = atoms.among(source.xyz.shape[1])
         for first in range(0, len(source.xyz), chunk):
-            yield np.asarray(source.xyz[first : first + chunk, atoms], dtype=np.float64)
+            yield np.asarray(source.xyz[first : first + chunk, wanted], dtype=np.float64)
     elif hasattr(source, "atoms") and (hasattr(source, "trajectory") or hasattr(source, "universe")):  # MDAnalysis
         group = source.atoms
         if atoms is not None:
-            group = group[np.asarray(atoms)]
+            group = group[atoms.among(len(group))]
         elif hasattr(group, "elements") and any(group.elements):
             group = group[[str(element).upper() not in ("H", "D") for element in group.elements]]
         trajectory = group.universe.trajectory
         yield from _some_at_a_time(trajectory, trajectory, lambda _: group.positions, chunk)
     elif hasattr(source, "n_atoms") and hasattr(source, "n_frames") or hasattr(source, "trajectory"):  # MDAnalysis' trajectory, or a slice of it
-        wanted = slice(None) if atoms is None else atoms
+        wanted = slice(None) if atoms is None else atoms.among(getattr(source, "trajectory", source).n_atoms)
         yield from _some_at_a_time(source, getattr(source, "trajectory", source), lambda step: step.positions[wanted], chunk)
     elif hasattr(source, "shape"):
         if len(source.shape) != 3 or source.shape[2] != 3:
             raise ValueError(f"positions have shape {tuple(source.shape)}; they are frames x atoms x 3")
+        wanted = slice(None) if atoms is None else atoms.among(source.shape[1])
         for first in range(0, source.shape[0], chunk):
             part = source[first : first + chunk]
             if np.ma.is_masked(part):
                 frame, atom = np.argwhere(np.ma.getmaskarray(part))[0][:2]
                 raise ValueError(f"positions: atom {atom} of frame {first + frame} (counted from 0) is masked; leave such frames or atoms out")
             part = np.asarray(part, dtype=np.float64)
-            yield part if atoms is None else part[:, atoms]
+            yield part[:, wanted]
     else:
         for part in source:
             if isinstance(part, (list, tuple)) and len(part) and isinstance(part[0], (list, tuple)):
@@ -107,13 +157,29 @@ def _same_atoms(part, count):
 
 
 def farthest_atoms(frame: ArrayLike, count: int) -> list[int]:
-    """Indices of ``count`` atoms of one frame that are far from each other: each the farthest from those before, the first from the centre."""
+    """Indices of ``count`` atoms of one frame that are far from each other: each the farthest from those before, the first from the centre.
+
+    All atoms where there are no more than ``count``; refused where they are at fewer places than that.
+    """
     frame = np.asarray(frame, dtype=np.float64)
+    broken = np.flatnonzero(~np.isfinite(frame).all(1))
+    if len(broken):
+        raise ValueError(
+            f"anchors are chosen in frame 0, where atom {broken[0]} of those in use (both counted from 0) has no finite position: leave such "
+            "frames or atoms out, or give the indices of the anchors"
+        )
+    wanted = min(count, len(frame))
     chosen = [int(np.argmax(((frame - frame.mean(0)) ** 2).sum(1)))]
     nearest = ((frame - frame[chosen[0]]) ** 2).sum(1)
-    while len(chosen) < min(count, len(frame)):
-        chosen.append(int(np.argmax(nearest)))
-        nearest = np.minimum(nearest, ((frame - frame[chosen[-1]]) ** 2).sum(1))
+    while len(chosen) < wanted:
+        farthest = int(np.argmax(nearest))
+        if not nearest[farthest] > 0:
+            raise ValueError(
+                f"anchors = {count}: the {len(frame)} atoms of frame 0 are at {len(chosen)} place{'s' if len(chosen) > 1 else ''}, and no two anchors may be at the same; "
+                "give fewer, or their indices"
+            )
+        chosen.append(farthest)
+        nearest = np.minimum(nearest, ((frame - frame[farthest]) ** 2).sum(1))
     return chosen
 
 
@@ -156,21 +222,10 @@ def dihedrals(
     >>> np.degrees(dihedrals(frame, [(0, 1, 2, 3)], angles=True)).round()
     array([[90.]], dtype=float32)
     """
-    quadruples = np.asarray(quadruples)
-    if quadruples.ndim != 2 or quadruples.shape[1] != 4:
-        raise ValueError(f"quadruples have shape {quadruples.shape}; four atom indices make a dihedral angle")
-    if quadruples.dtype.kind not in "iu":
-        raise ValueError(f"quadruples hold values of type {quadruples.dtype}; they are indices of atoms")
-    if not len(quadruples):
-        raise ValueError("quadruples = [] names no dihedral angle")
-    for quadruple in quadruples.tolist():
-        if len(set(quadruple)) < 4:
-            raise ValueError(f"quadruple {tuple(quadruple)} names an atom more than once: that makes no dihedral angle")
-    wanted, inverse = np.unique(quadruples, return_inverse=True)
-    a, b, c, d = inverse.reshape(quadruples.shape).T
     table = []
-    for part in frames(positions, wanted, chunk):
-        before, axis, after = part[:, a] - part[:, b], part[:, c] - part[:, b], part[:, d] - part[:, c]
+    for part in _frames(positions, _Quadruples(quadruples), whole("chunk", chunk, 1)):
+        a, b, c, d = np.moveaxis(part.reshape(len(part), -1, 4, 3), 2, 0)
+        before, axis, after = a - b, c - b, d - c
         axis = axis / np.linalg.norm(axis, axis=2, keepdims=True)
         # what is left of the arms across the axis
         one = before - (before * axis).sum(2, keepdims=True) * axis

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ._options import machine_options, real
+from ._points import as_points
 from .kernel_product import as_weights, native_kernel
 
 if TYPE_CHECKING:
@@ -24,11 +26,17 @@ except ImportError:
             raise ImportError(f"{cls.__name__} is a LinearOperator of SciPy: pip install scipy")
 
 
+def _checksum(points):
+    """The library has its own copy of the points; these are the caller's, for operators that are made anew."""
+    return tuple(None if table is None else zlib.crc32(table) for table in points)
+
+
 class KernelOperator(LinearOperator):
     """K(X, Y) as a SciPy LinearOperator: the points are loaded once, products are as many as wanted. Symmetric without Y.
 
     Parameters are those of ``kernel_matmul``; ``diagonal=False`` leaves K_ii = 1 out (without Y).
-    The operator's type is float64 for precision "fp64", else float32.
+    The operator's type is float64 for precision "fp64", else float32. It can be copied, pickled and sent to other processes as long as X and Y,
+    of which it keeps no copy but the one it computes with, are not written to.
 
     >>> import numpy as np
     >>> from scipy.sparse.linalg import eigsh
@@ -51,10 +59,23 @@ class KernelOperator(LinearOperator):
         if not diagonal and Y is not None:
             raise ValueError("diagonal=False leaves out the kernel of a row with itself; between X and Y there is none")
         options = machine_options(precision, backend, n_jobs)
-        self._kernel = native_kernel(X, Y, beta, options)
         self._symmetric, self._diagonal = Y is None, diagonal
+        self._points = (as_points(X), None if Y is None else as_points(Y, "Y"))
+        self._kernel = native_kernel(*self._points, beta, options)
+        self._checksum, self._machine = _checksum(self._points), (precision, backend, n_jobs)
         dtype = np.dtype(np.float64 if options.precision[-1] == "fp64" else np.float32)
         super().__init__(dtype, (self._kernel.rows, self._kernel.columns))
+
+    def __getstate__(self):
+        if _checksum(self._points) != self._checksum:
+            raise ValueError(
+                "the array that this operator was made of has been written to since, so the operator cannot be pickled or copied: make it of a copy"
+            )
+        return {name: value for name, value in self.__dict__.items() if name != "_kernel"} | {"_beta": self.beta}
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        self._kernel = native_kernel(*self._points, self.__dict__.pop("_beta"), machine_options(*self._machine))
 
     @property
     def beta(self) -> float:

@@ -218,7 +218,7 @@ def _draw_scale(ax, columns, values, dates, label, drawn):
     if dates:
         from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 
-        how["ticks"] = AutoDateLocator(maxticks=8)
+        how["ticks"] = AutoDateLocator(minticks=3, maxticks=8)  # which some multiple of every unit meets: 4 years are too few of 5, and too many half-years of 8
         how["format"] = ConciseDateFormatter(how["ticks"])
     bar = ax.figure.colorbar(dots, ax=ax, shrink=0.8, pad=0.12 if len(columns) == 3 else 0.02, **how)
     bar.solids.set_alpha(1)

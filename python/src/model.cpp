@@ -84,6 +84,7 @@ void bind_model(nb::module_& module) {
       .def_ro("seconds", &Model::seconds)
       .def_ro("peak_rss_bytes", &Model::peak_rss_bytes)
       .def_rw("provenance", &Model::provenance)
+      .def_rw("names", &Model::names)
       .def_prop_ro("eigenvalues", array_property(&Model::eigenvalues))
       .def_prop_ro("residuals", array_property(&Model::residuals))
       .def_prop_ro("q", array_property(&Model::q))

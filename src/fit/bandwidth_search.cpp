@@ -68,8 +68,13 @@ class Search {
   bool from_fewer_rows() const { return knows_where() && optima_.back().first < current_->size(); }
 
   double first_beta() const {
-    const double variance = 0.5 / context_.summary.mean_square;
     if (options_.beta0) return *options_.beta0;
+    const double variance = 0.5 / context_.summary.mean_square;
+    if (!(variance > 0 && std::isfinite(4 * variance)))
+      throw Error(Failure::input,
+                  fmt::format("squares of the distances between rows underflow: their mean comes out as {:.3g}",
+                              context_.summary.mean_square),
+                  "rescale the table: multiply all of its values by the same large number");
     if (options_.select == Select::paper || options_.select == Select::continuation)
       return options_.beta0_cap ? std::min(*options_.beta0_cap, variance) : variance;
     return 4 * variance;  // where the potential's minimum usually is, give or take; the flow walks both ways

@@ -172,7 +172,7 @@ Table extend(const Model& model, PointSource& fresh, double time, const Options&
                       std::string(std::isnan(values[i]) ? "NaN" : "an infinite value") + " in row " +
                           std::to_string(first + at + i / model.dimension + 1) + ", column " +
                           std::to_string(i % model.dimension + 1) + " (counted from 1)",
-                      "remove this row or fill it in");
+                      "fill such values in, or leave their rows out: `missing = drop-rows`");
       for (std::size_t i = 0; i < count; ++i)
         if (reach.holds(values + i * model.dimension)) near.push_back(first + at + i);
     });

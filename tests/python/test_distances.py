@@ -52,10 +52,22 @@ def test_distances_do_not_cancel():
     np.testing.assert_allclose(diffusion_distances(wide)[0, 1:], np.linalg.norm(wide[0] - wide[1:], axis=1), rtol=1e-12)
 
 
-@pytest.mark.parametrize("a, b, words", [(np.zeros(3), None, "A|2D"), (np.zeros((2, 3)), np.zeros(3), "2D"), (np.zeros((2, 3)), np.zeros((2, 2)), "columns")])
+@pytest.mark.parametrize("a, b, words", [(np.zeros(3), None, "^A: Expected 2D"), (np.zeros((2, 3)), np.zeros(3), "^B: Expected 2D"), (np.zeros((2, 3)), np.zeros((2, 2)), "columns")])
 def test_distances_refuse_other_shapes(a, b, words):
     with pytest.raises(ValueError, match=words):
         diffusion_distances(a, b)
+
+
+def test_rows_that_are_no_list_are_refused_by_name(points):
+    model = DiffusionMap(3, beta=1.5).fit(points)
+    for wrong in (0, np.int64(3), [[0]], []):
+        with pytest.raises(ValueError, match=r"^rows = .*no list of rows: give one or more, counted from 0, such as \[0\]"):
+            model.diffusion_distances(wrong)
+        with pytest.raises(ValueError, match="^others = .*no list of rows"):
+            model.diffusion_distances([0], wrong)
+    wanted = diffusion_distances(model.embedding_)
+    np.testing.assert_array_equal(model.diffusion_distances([0]), wanted[:1])
+    np.testing.assert_array_equal(model.diffusion_distances(slice(2), np.arange(400) < 3), wanted[:2, :3])
 
 
 def clouds(sizes, gap, seed=0):

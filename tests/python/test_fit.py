@@ -1,5 +1,6 @@
 """The estimator against a dense map, against the command line, and against itself by other ways."""
 
+import copy
 import os
 import pickle
 import re
@@ -220,6 +221,16 @@ def test_a_wrong_parameter_is_named(points, wrong, words):
         DiffusionMap(**wrong).fit(points)
 
 
+def test_values_whose_squares_underflow_are_refused(points):
+    """And not the bandwidth that cannot be made of them."""
+    wide = points.astype(np.float64)
+    for how in (dict(), dict(select="paper"), dict(precision="fp64")):
+        with pytest.raises(ValueError, match="squares of the distances between rows underflow.*rescale the table"):
+            DiffusionMap(2, **how).fit(wide * 1e-200)
+    small, model = DiffusionMap(2).fit(wide * 1e-150), DiffusionMap(2).fit(wide)
+    np.testing.assert_allclose(small.eigenvalues_, model.eigenvalues_, atol=1e-5)
+
+
 def test_sentences_name_parameters_that_exist():
     """What the library's remarks and refusals name in backticks can be given to DiffusionMap by that name."""
     source, named = Path(__file__).parents[2] / "src", set()
@@ -249,10 +260,11 @@ def test_bad_data_are_refused_with_their_place(points):
     with pytest.raises(ValueError, match=r"NaN in row 5, column 3.*isfinite\(X\)"):
         DiffusionMap(3).fit(broken)
     model = DiffusionMap(3, beta=1.5).fit(points)
-    with pytest.raises(ValueError, match="row 5, column 3"):
+    with pytest.raises(ValueError, match=r"NaN in row 5, column 3.*isfinite\(X\)"):
         model.transform(broken)
     with pytest.raises(ValueError, match="equal"):
         DiffusionMap(1).fit(np.ones((10, 2)))
+
 
 
 def test_rows_out_of_reach_are_placed_and_named(points):
@@ -334,6 +346,20 @@ def test_what_is_written_to_the_embedding_stays(points):
     made[:] = 0  # the caller's own
     assert model.embedding_.any()
     assert model.fit(points[:300]).embedding_.shape == (300, 2)
+
+
+def test_what_is_written_to_the_embedding_is_pickled(points, tmp_path):
+    model = DiffusionMap(2, beta=1.5).fit(points)
+    plain = len(pickle.dumps(model))
+    assert model.embedding_ is not None and len(pickle.dumps(model)) == plain  # as it was made, it is made again
+    model.embedding_[:, 0] *= -1
+    model.eigenvalues_[0] = 0.5
+    for again in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        np.testing.assert_array_equal(again.embedding_, model.embedding_)
+        np.testing.assert_array_equal(again.psi_, model.psi_)
+        assert again.eigenvalues_[0] == 0.5
+        again.set_params(diffusion_time=2)
+        np.testing.assert_array_equal(again.embedding_, model._model.embedding(2.0))
 
 
 @pytest.mark.parametrize("where, error", [("missing/fit.checkpoint", FileNotFoundError), ("", ValueError)])

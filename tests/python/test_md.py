@@ -161,6 +161,75 @@ def test_anchors_that_are_no_numbers_of_atoms_are_refused(positions, wrong):
         md.distances(positions, anchors=wrong)
 
 
+@pytest.mark.parametrize("broken", [np.nan, np.inf])
+def test_anchors_are_not_chosen_in_a_frame_that_is_not_finite(positions, broken):
+    positions[0, 3, 1] = broken
+    with pytest.raises(ValueError, match="frame 0, where atom 3"):
+        md.distances(positions)
+    assert md.distances(positions[1:]).shape == (36, 8 * 3 + 8 * 7 // 2)
+    assert np.isfinite(md.distances(positions, anchors=[0, 1])[1:]).all()  # chosen by the user: nothing is read off the frame
+
+
+def test_no_two_anchors_are_at_the_same_place(positions):
+    positions[0, 4:] = positions[0, 3]
+    assert len(set(md.farthest_atoms(positions[0], 4))) == 4
+    with pytest.raises(ValueError, match="anchors = 8: the 11 atoms of frame 0 are at 4 places"):
+        md.distances(positions)
+    with pytest.raises(ValueError, match="at 4 places"):
+        md.farthest_atoms(positions[0], 50)
+    with pytest.raises(ValueError, match="are at 1 place,"):
+        md.farthest_atoms(np.zeros((5, 3)), 2)
+
+
+@pytest.mark.parametrize(
+    "wrong, words",
+    [
+        ([0, 0, 1], "atoms: atom 0 is named more than once"),
+        ([0, 10, -1], r"atom 10 is named more than once \(as -1 and as 10\)"),
+        ([0, 11], "no atom 11 among 11"),
+        ([-12, 3], "no atom -12 among 11"),
+        ([0.0, 1.0], "not indices"),
+        ([True] * 10, "10 times yes or no, for 11 atoms"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["array", "mdtraj", "MDAnalysis", "trajectory"])
+def test_wrong_atoms_are_refused(positions, wrong, words, kind):
+    with pytest.raises(ValueError, match=words):
+        md.distances(_as(kind, positions), anchors=2, atoms=wrong)
+
+
+@pytest.mark.parametrize("kind", ["array", "mdtraj", "MDAnalysis", "trajectory"])
+def test_an_atom_may_be_named_from_the_end(positions, kind):
+    source, expected = _as(kind, positions), md.distances(positions.astype(np.float32)[:, [0, 3, 10]], anchors=2)
+    for atoms in ([0, 3, 10], [0, 3, -1], (-11, -8, np.int64(-1)), np.isin(np.arange(11), [0, 3, 10])):
+        np.testing.assert_array_equal(md.distances(source, anchors=2, atoms=atoms), expected)
+    angles = md.dihedrals(source, [(0, 1, 2, 10), (10, 9, 8, 7)], angles=True)
+    np.testing.assert_array_equal(md.dihedrals(source, [(0, 1, 2, -1), (10, -2, 8, -4)], angles=True), angles)
+    for wrong in ((0, 1, -1, 10), (-11, 1, 2, 0)):
+        with pytest.raises(ValueError, match=r"quadruple \(.*\): atom (0|10) is named more than once \(as"):
+            md.dihedrals(source, [(0, 1, 2, 3), wrong])
+    with pytest.raises(ValueError, match="no atom 11 among 11"):
+        md.dihedrals(source, [(0, 1, 2, 11)])
+
+
+def _as(kind, positions):
+    """Positions as the libraries hold them, in single precision."""
+    positions = positions.astype(np.float32)
+    if kind == "mdtraj":
+        mdtraj = pytest.importorskip("mdtraj", reason="mdtraj is not installed")
+        topology = mdtraj.Topology()
+        residue = topology.add_residue("ALA", topology.add_chain())
+        for i in range(positions.shape[1]):
+            topology.add_atom(f"A{i}", mdtraj.element.carbon, residue)
+        return mdtraj.Trajectory(positions, topology)
+    if kind in ("MDAnalysis", "trajectory"):
+        mda = pytest.importorskip("MDAnalysis", reason="MDAnalysis is not installed")
+        universe = mda.Universe.empty(positions.shape[1], trajectory=True)
+        universe.load_new(positions)
+        return universe if kind == "MDAnalysis" else universe.trajectory[::1]
+    return positions
+
+
 def test_no_atoms_are_refused(positions):
     with pytest.raises(ValueError, match="atoms = "):
         md.distances(positions, atoms=[])

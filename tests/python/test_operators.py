@@ -1,5 +1,9 @@
 """Kernel products and operators against dense ones, and SciPy's solvers on them."""
 
+import copy
+import os
+import pickle
+
 import numpy as np
 import pytest
 from conftest import dense_kernel, dense_map, torus
@@ -123,6 +127,59 @@ def test_weak_neighbours_count_where_there_is_no_diagonal():
         with pytest.raises(ValueError, match=words):
             DiffusionOperator(far, beta=0.7, diagonal=False, precision=precision)
     assert np.isfinite(DiffusionOperator(far, beta=0.7) @ np.ones(601)).all()
+
+
+def test_operators_are_copied_pickled_and_sent_to_other_processes(points):
+    """Copies give the same bits, also in processes that never saw the points."""
+    pytest.importorskip("scipy")
+    from flashdiffusion import DiffusionOperator, KernelOperator
+
+    rng, other = np.random.default_rng(0), torus(90, seed=8)
+    operators = [
+        KernelOperator(points, beta=0.7),
+        KernelOperator(points, beta=0.7, diagonal=False, precision="fp64", n_jobs=1),
+        KernelOperator(points, other, beta=0.7, precision=["tf32", "fp32"]),
+        KernelOperator(points, other, beta=0.7, precision="fp64").T,
+        DiffusionOperator(points, beta=0.7, alpha=1, precision="fp64"),
+        DiffusionOperator(points.tolist(), beta=0.7, diagonal=False),
+    ]
+    weights = [rng.normal(size=(operator.shape[1], 3)).astype(operator.dtype) for operator in operators]
+    wanted = [operator @ w for operator, w in zip(operators, weights)]
+    for how in (copy.copy, copy.deepcopy, lambda operator: pickle.loads(pickle.dumps(operator))):
+        for operator, w, product in zip(operators, weights, wanted):
+            again = how(how(operator))
+            assert (again.shape, again.dtype) == (operator.shape, operator.dtype)
+            np.testing.assert_array_equal(again @ w, product)
+    again = copy.copy(operators[4])
+    assert again.T is again and again.beta == 0.7 and again.alpha == 1
+    np.testing.assert_array_equal(again.degree, operators[4].degree)
+    joblib = pytest.importorskip("joblib")
+    large = KernelOperator(np.tile(torus(400), (100, 1)), torus(10), beta=0.7)  # 1.3 MB, which joblib hands over as a file
+    tasks = [*zip(operators, weights), (large, np.ones(10, dtype=np.float32))]
+    products = joblib.Parallel(n_jobs=2)(joblib.delayed(_product_elsewhere)(os.getpid(), *task) for task in tasks)
+    for product, mine in zip(products, [*wanted, large @ tasks[-1][1]]):
+        np.testing.assert_array_equal(product, mine)
+
+
+def _product_elsewhere(parent, operator, w):
+    assert os.getpid() != parent
+    return operator @ w
+
+
+def test_an_operator_whose_points_were_overwritten_is_not_copied(points):
+    """It computes with the points it was made of; a copy would be of others."""
+    pytest.importorskip("scipy")
+    from flashdiffusion import DiffusionOperator, KernelOperator
+
+    given = points.copy()
+    operators, before = (KernelOperator(given, beta=0.7), DiffusionOperator(given, beta=0.7)), pickle.dumps(KernelOperator(given, beta=0.7))
+    product = operators[0] @ np.ones(400)
+    given[7, 2] += 1
+    for operator in operators:
+        with pytest.raises(ValueError, match="written to since"):
+            pickle.dumps(operator)
+    np.testing.assert_array_equal(operators[0] @ np.ones(400), product)
+    np.testing.assert_array_equal(pickle.loads(before) @ np.ones(400), product)
 
 
 def test_what_is_wrong_has_the_name_it_was_given_by(points):

@@ -1,5 +1,11 @@
 """Plots draw what they say; whether they look well is for people to judge."""
 
+import json
+import os
+import pickle
+import subprocess
+import warnings
+
 import numpy as np
 import pytest
 
@@ -72,6 +78,17 @@ def test_dates_and_missing_numbers_have_a_scale(model):
         assert any("2020" in text.get_text() for text in ax.figure.axes[1].get_yticklabels())
     dots = model.plot_embedding(colour=np.where(np.arange(400) < 9, np.nan, 1.0)).collections[0]
     assert len(dots.get_offsets()) == 400  # those without a number are there, and grey
+
+
+@pytest.mark.parametrize("days", [0, 1e-9, 0.003, 0.0625, 0.9, 48, 365, 1461, 1500, 1800, 9000, 300000])
+def test_no_span_of_dates_warns(model, days):
+    dates = np.datetime64("1999-02-28T23:59", "us") + (days * 86400e6 * np.linspace(0, 1, 400)).astype("timedelta64[us]")
+    dates[3] = np.datetime64("NaT")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ax = model.plot_embedding(colour=dates)
+        ax.figure.canvas.draw()
+    assert len(ax.figure.axes[1].get_yticks()) <= 10
 
 
 def test_a_map_of_one_coordinate(points):
@@ -147,6 +164,88 @@ def test_report_is_the_page_of_the_program(model, tmp_path):
     for wrong in ([1, 2, 3], {"kind": np.zeros((400, 2))}):
         with pytest.raises(ValueError, match="one is needed for each of the 400 rows"):
             model.report(labels=wrong)
+
+
+def names_on(page):
+    start = page.index('id="document">') + len('id="document">')
+    return json.loads(page[start : page.index("</script>", start)])["names"]
+
+
+@pytest.fixture(params=["words", "numbers", "dates", "pairs"])
+def named(request, points):
+    """Points with an index that names them, and that index."""
+    pandas = pytest.importorskip("pandas")
+    n = len(points)
+    index = {
+        "words": pandas.Index([f"cell {i}" for i in range(n)], name="cell"),
+        "numbers": pandas.Index(np.random.default_rng(0).permutation(5 * n)[:n]),
+        "dates": pandas.date_range("2020", periods=n, freq="5h"),
+        "pairs": pandas.MultiIndex.from_arrays([np.arange(n) // 2, ["left", "right"] * (n // 2)]),
+    }[request.param]
+    return pandas.DataFrame(points, index=index), index
+
+
+def test_labels_find_the_rows_that_they_name(named, tmp_path):
+    """In whatever order, of the rows that were fitted or of more; also in a model that was saved, or pickled."""
+    pandas = pytest.importorskip("pandas")
+    frame, index = named
+    fitted = DiffusionMap(3, beta=1.5).fit(frame)
+    values = np.random.default_rng(1).normal(size=len(index))
+    labels = pandas.DataFrame({"size": values, "kind": np.where(values > 0, "above", "below")}, index=index)
+    shuffled = labels.sample(frac=1, random_state=3)
+    assert not (shuffled.index == index).all()
+    stray = labels.iloc[:1].set_axis(pandas.MultiIndex.from_tuples([("none", "left")]) if index.nlevels == 2 else ["none"])
+    for model in (fitted, DiffusionMap.load(fitted.save(tmp_path / "model.h5") and tmp_path / "model.h5"), pickle.loads(pickle.dumps(fitted))):
+        page = model.report(labels={"size": values, "kind": labels["kind"].to_numpy()})
+        assert len(set(names_on(page))) == len(index)
+        assert names_on(page)[5] == (", ".join(map(str, index[5])) if index.nlevels == 2 else str(index[5]))
+        for same in (labels, shuffled, pandas.concat([stray, shuffled]), {"size": shuffled["size"], "kind": labels["kind"].tolist()}):
+            assert model.report(labels=same) == page
+        assert model.report(labels=shuffled["size"]) == model.report(labels={"size": values})
+        with pytest.raises(ValueError, match=r"'size' have an index in which 1 of the 400 rows of the map are not found, such as .*to_numpy"):
+            model.report(labels=labels["size"].iloc[1:])
+        with pytest.raises(ValueError, match=r"several labels 'size' are named .*to_numpy"):
+            model.report(labels=pandas.concat([shuffled, shuffled.iloc[:1]])["size"])
+
+
+def test_labels_without_names_are_in_the_order_of_the_rows(points):
+    pandas = pytest.importorskip("pandas")
+    values = np.arange(400.0)
+    counted = pandas.Series(values, name="size")
+    plain = DiffusionMap(3, beta=1.5).fit(pandas.DataFrame(points))  # an index that only counts
+    named = DiffusionMap(3, beta=1.5).fit(pandas.DataFrame(points, index=[f"cell {i}" for i in range(400)]))
+    assert names_on(plain.report()) is None
+    for model in (plain, named):
+        assert model.report(labels=counted) == model.report(labels={"size": values})
+    assert plain.report(labels=counted[::-1]) == plain.report(labels={"size": values[::-1]})  # as the page on Python says
+    with pytest.raises(ValueError, match="400 of the 400 rows"):
+        named.report(labels=counted[::-1])
+    # the index of a part of a table is no count of its rows
+    part = DiffusionMap(3, beta=1.5).fit(pandas.DataFrame(points)[100:])
+    assert part.report(labels=counted) == part.report(labels={"size": values[100:]})
+    with pytest.raises(ValueError, match="100 of the 300 rows"):
+        part.report(labels=counted[:300])
+
+
+def test_rows_that_share_a_name_are_not_told_apart(points):
+    pandas = pytest.importorskip("pandas")
+    index = pandas.Index([f"cell {i % 399}" for i in range(400)])
+    model, labels = DiffusionMap(3, beta=1.5).fit(pandas.DataFrame(points, index=index)), pandas.Series(np.arange(400.0), index=index, name="size")
+    assert model.report(labels=labels) == model.report(labels={"size": np.arange(400.0)})  # in the same order there is nothing to tell
+    with pytest.raises(ValueError, match="several rows of the map are named 'cell 0'"):
+        model.report(labels=labels[::-1])
+
+
+@pytest.mark.skipif("FLASHDIFFUSION" not in os.environ, reason="FLASHDIFFUSION does not name the program")
+def test_labels_find_the_rows_of_a_model_of_the_program(points, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    names = pandas.Index([f"cell {i}" for i in range(400)], name="name")
+    pandas.DataFrame(points, index=names).to_csv(tmp_path / "points.csv")
+    subprocess.run([os.environ["FLASHDIFFUSION"], "fit", "points.csv", "-k", "2", "-o", "model.h5", "--quiet"], cwd=tmp_path, check=True, timeout=120)
+    model = DiffusionMap.load(tmp_path / "model.h5")
+    labels = pandas.Series(np.arange(400.0), index=names, name="size")
+    assert model.report(labels=labels[::-1]) == model.report(labels={"size": np.arange(400.0)})
+    assert names_on(model.fit(pandas.DataFrame(points)).report()) is None
 
 
 def test_a_report_appears_whole_or_not_at_all(model, tmp_path):

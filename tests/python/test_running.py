@@ -6,13 +6,14 @@ import sys
 import textwrap
 import threading
 import time
+import warnings
 
 import numpy as np
 import pytest
 from conftest import torus
 
 import flashdiffusion._native as native
-from flashdiffusion import DiffusionMap
+from flashdiffusion import Decoder, DiffusionMap
 from flashdiffusion._points import as_points
 
 LONG = dict(n_components=64, beta=30.0, tolerance=1e-6)  # far more than a second of work
@@ -256,6 +257,21 @@ def test_dates_are_no_coordinates(points):
         DiffusionMap(3).fit(frame)
     with pytest.raises(ValueError, match="column 'when' holds"):
         DiffusionMap(3).fit(frame.select(polars.col("when").cast(polars.Date), "x"))
+
+
+def test_lazy_frames_are_refused_as_such(points):
+    """Whatever becomes of warnings: asked for its columns a lazy frame gives one."""
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame(points, schema=list("abcd"))
+    model = DiffusionMap(2, beta=1.5).fit(frame)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for call in (model.fit, model.fit_transform, model.transform, lambda lazy: Decoder().fit(lazy, points[:, 0])):
+            with pytest.raises(TypeError, match=r"^X is a lazy frame: call .collect\(\) first"):
+                call(frame.lazy())
+        with pytest.raises(TypeError, match=r"^labels is a lazy frame"):
+            model.report(labels=frame.lazy())
+        model.transform(frame)
 
 
 @pytest.mark.parametrize("package", ["pandas", "polars"])

@@ -1,5 +1,10 @@
 """scikit-learn's contract, asked by scikit-learn itself."""
 
+import os
+import pickle
+import subprocess
+import warnings
+
 import numpy as np
 import pytest
 
@@ -90,6 +95,43 @@ def test_pandas_in_pandas_out(points):
     with sklearn.config_context(transform_output="pandas"):
         assert isinstance(DiffusionMap(2, beta=1.5).fit_transform(points), pandas.DataFrame)
     assert isinstance(clone(model).set_output(transform="default").fit_transform(frame), np.ndarray)
+
+
+def test_names_of_columns_are_in_the_file(points, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(points, columns=["a", "b", "", "\u00e9 \U0001f600"])
+    file = tmp_path / "model.h5"
+    loaded = DiffusionMap.load(DiffusionMap(2, beta=1.5).fit(frame).save(file) and file)
+    assert list(loaded.feature_names_in_) == list(frame.columns)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        loaded.transform(frame)
+    with pytest.raises(ValueError, match="same order"):
+        loaded.transform(frame[frame.columns[::-1]])
+    with pytest.warns(UserWarning, match="fitted with feature names"):
+        loaded.transform(points)
+    assert list(DiffusionMap.load(loaded.save(file) and file).feature_names_in_) == list(frame.columns)
+    nameless = DiffusionMap.load(DiffusionMap(2, beta=1.5).fit(points).save(file) and file)
+    assert not hasattr(nameless, "feature_names_in_")
+    with pytest.warns(UserWarning, match="fitted without feature names"):
+        nameless.transform(frame)
+    assert not hasattr(loaded.fit(points), "feature_names_in_")
+
+
+@pytest.mark.skipif("FLASHDIFFUSION" not in os.environ, reason="FLASHDIFFUSION does not name the program")
+def test_of_a_file_without_them_nothing_is_said_of_names(points, tmp_path):
+    """The program's files do not hold the names of columns: that the table had none would be untrue."""
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(points, columns=list("abcd"))
+    frame.to_csv(tmp_path / "points.csv", index=False)
+    subprocess.run([os.environ["FLASHDIFFUSION"], "fit", "points.csv", "-k", "2", "-o", "model.h5", "--quiet"], cwd=tmp_path, check=True, timeout=120)
+    loaded = DiffusionMap.load(tmp_path / "model.h5")
+    for model in (loaded, pickle.loads(pickle.dumps(loaded))):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            model.transform(frame)
+    with pytest.warns(UserWarning, match="fitted without feature names"):
+        loaded.fit(points).transform(frame)
 
 
 def test_polars(points):
