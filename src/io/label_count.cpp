@@ -52,7 +52,7 @@ bool dense(std::vector<double> values, bool by_ones, std::size_t strays) {
   double step = by_ones ? 1 : range;
   for (std::size_t i = 1; i < values.size() && !by_ones; ++i)
     if (values[i] > values[i - 1]) step = std::min(step, values[i] - values[i - 1]);
-  return range <= step * (by_ones ? 1.25 * count + 2 : 4 * count) && std::all_of(values.begin(), values.end(), [&](double value) {
+  return range <= step * (by_ones ? 2 * count + 2 : 4 * count) && std::all_of(values.begin(), values.end(), [&](double value) {
            const double steps = (value - values.front()) / step;
            return std::abs(steps - std::round(steps)) < 1e-3;  // times are rounded
          });

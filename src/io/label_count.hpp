@@ -10,7 +10,7 @@ namespace fd {
 // A number that fp64 tells from its neighbours; longer ones are words.
 std::optional<double> value_of(std::string_view cell, bool decimal_commas);
 
-// Numbers that follow each other, by ones with hardly one left out, or by any step with at most three in four; but for some at the ends that stand
+// Numbers that follow each other, by ones with at most one in two left out, or by any step with three in four; but for some at the ends that stand
 // apart.
 bool dense(std::vector<double> values, bool by_ones, std::size_t strays = 0);
 

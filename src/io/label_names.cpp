@@ -8,6 +8,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -183,7 +184,8 @@ class Asking {
   // a larger table from a base that the names prove.
   bool no_rank(std::size_t column) const {
     const std::vector<double> values = values_in(column);
-    if (!dense(values, true) && !dense(names_.values(), true)) return true;
+    const std::size_t strays = values.size() / 10;
+    if (!dense(values, true) && !dense(values, true, strays) && !dense(names_.values(), true)) return true;
     if (numbered_columns()) return false;
     const std::size_t count = lines_.size() - named_[column].first;
     if (values.size() != count || count <= names_.all().size() || (values[0] != 0 && values[0] != 1)) return false;
@@ -281,7 +283,7 @@ class Asking {
   // theirs, from 0 or 1, or one of the lines.
   bool of_the_rows(const Count& count) const {
     const std::vector<double>& values = count.values;
-    if (!count.all || !count.ascending()) return false;
+    if (!count.all || !count.ascending() || values.size() > rows_) return false;
     std::vector<double> places = names_.are_places() ? names_.places() : std::vector<double>();
     const bool contiguous = values.back() - values.front() + 1 == static_cast<double>(values.size());
     const bool from_the_start = values[0] == 0 || values[0] == 1;
@@ -300,19 +302,19 @@ class Asking {
                       [shift = places[0] - values[0]](double a, double b) { return a == b + shift; });
   }
 
+  // Of cells of all lines, of which the first may be a header.
+  std::optional<Count> count_below(std::vector<std::string_view> cells) const {
+    const auto with = count_in(cells, table_.decimal_commas);
+    cells.erase(cells.begin());
+    const auto without = count_in(cells, table_.decimal_commas);
+    if (first_ == FirstLine::header || first_ == FirstLine::likely_header) return without;
+    return with && (!without || with->values.size() > without->values.size() || first_ == FirstLine::label) ? with : without;
+  }
+
   void refuse_other_count(std::size_t column) const {
     std::vector<std::string_view> cells;
-    for (std::size_t line = 1; line < lines_.size(); ++line) cells.emplace_back(lines_[line][column]);
-    // the first line may be a header
-    const bool header = first_ == FirstLine::header || first_ == FirstLine::likely_header || cells.empty();
-    if (!header) {
-      std::vector<std::string_view> all = cells;
-      all.insert(all.begin(), lines_[0][column]);
-      const auto with = count_in(all, table_.decimal_commas), without = count_in(cells, table_.decimal_commas);
-      if (with && (with->all || !without || !without->all || first_ == FirstLine::label)) cells = std::move(all);
-    }
-    if (cells.empty()) return;
-    const auto count = count_in(cells, table_.decimal_commas);
+    for (const LabelLine& line : lines_) cells.emplace_back(line[column]);
+    const auto count = count_below(std::move(cells));
     if (!count || !(count->dense || (column == 0 && count->plain && count->all && count->whole()))) return;
     if (of_the_rows(*count)) return;
     const bool known = names_.only_count() && named_[column].covers();
@@ -333,12 +335,11 @@ class Asking {
     refuse_hidden_names(refuse_line);
     for (const char separator : separators) {
       std::vector<std::string_view> cells;
-      for (std::size_t line = 1; line < lines_.size(); ++line) {
-        const std::string_view cell = lines_[line][0];
-        const std::size_t end = cell.find(separator);
-        cells.push_back(end == std::string_view::npos ? std::string_view() : trimmed(cell.substr(0, end)));
+      for (const LabelLine& line : lines_) {
+        const std::size_t end = line[0].find(separator);
+        cells.push_back(end == std::string::npos ? std::string_view() : trimmed(std::string_view(line[0]).substr(0, end)));
       }
-      if (const auto count = count_in(cells, table_.decimal_commas); count && count->dense && !of_the_rows(*count))
+      if (const auto count = count_below(std::move(cells)); count && count->dense && !of_the_rows(*count))
         refuse_line(
             fmt::format("the lines of the only column begin with numbers, up to \"{}\", that are not in order", separator));
     }
