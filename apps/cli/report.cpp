@@ -32,7 +32,8 @@ struct ReportArguments {
 
 constexpr const char* report_footer =
     R"(The page is one HTML file that needs no network and no other file. LABELS: text with a line a row (header recognised; a column that holds the
-names of all rows places the lines; what leaves a doubt is refused, and settled by --in-order or --by-name), or numbers as .npy or .h5.
+names of all rows places the lines; what leaves a doubt is refused, and you settle it by --in-order or --by-name), or
+numbers as .npy or .h5.
 
 Examples:
   flashdiffusion report model.h5 -o report.html

@@ -315,10 +315,12 @@ class Asking {
     std::vector<std::string_view> cells;
     for (const LabelLine& line : lines_) cells.emplace_back(line[column]);
     const auto count = count_below(std::move(cells));
-    if (!count || !(count->dense || (column == 0 && count->plain && count->all && count->whole()))) return;
-    if (of_the_rows(*count)) return;
+    if (count && of_the_rows(*count)) return;
+    const bool counts = count && (count->dense || (column == 0 && count->plain && count->all && count->whole()));
+    const bool of_places = names_.only_count() && 2 * named_[column].rows >= rows_ && named_[column].doubled.empty();
+    if (!counts && !of_places) return;
     const bool known = names_.only_count() && named_[column].covers();
-    const char* what = count->all && count->ascending()
+    const char* what = count && count->all && count->ascending()
                            ? "{} counts, and not the lines as they stand, nor the model's rows"
                            : "{} counts the lines, in another order than they stand; an index or a rank?";
     refuse(fmt::format(fmt::runtime(what), place(column)),
