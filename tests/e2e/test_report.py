@@ -128,6 +128,8 @@ def test_labels_are_placed_by_all_names_or_refused(program, model):
     program("fit", "counted.csv", "--beta", "2", "-k", "4", "-o", "counted.h5")
     program.refused("report", "counted.h5", "--color", "l.csv", "-o", "r.html", words=["index or a rank", "--in-order", "--by-name"])
     program("report", "counted.h5", "--color", "l.csv", "-o", "placed.html", "--by-name")
+    program.refused("decode", "counted.h5", "l.csv", words=["index or a rank"])
+    program("decode", "counted.h5", "l.csv", "--by-name")
     low = lambda file: document_of(program.folder / file)["columns"][5]
     assert low("placed.html")["low"] == 5 and low("placed.html")["name"] == "score"
     codes = lambda file, j: re.search(rf'id="column-{j}">([^<]*)<', (program.folder / file).read_text()).group(1)

@@ -25,7 +25,7 @@ function tip(text, event) {
   if (left + box.offsetWidth > edge - 4) left = Math.max(window.pageXOffset + 4, event.pageX - box.offsetWidth - 10);
   // below the mouse where there is room, else above it; a text as tall as the window starts at its top
   var bottom = window.pageYOffset + document.documentElement.clientHeight;
-  if (top + box.offsetHeight > bottom - 4) top = Math.max(window.pageYOffset + 4, event.pageY - box.offsetHeight - 10);
+  if (top + box.offsetHeight > bottom - 4) top = Math.max(window.pageYOffset + 4, Math.min(bottom - 4, event.pageY - 10) - box.offsetHeight);
   box.style.left = left + "px";
   box.style.top = top + "px";
 }

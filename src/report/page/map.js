@@ -351,6 +351,7 @@ function mapPanel(id, state, vertical) {
     var step = {n: 1, p: -1}[event.key], selects = event.key === "s", leaves = event.key === "Escape";
     if (event.ctrlKey || event.metaKey || event.altKey || !(arrow || grow || step || selects || leaves || event.key === "0")) return;
     event.preventDefault();
+    if (step || selects) project();  // where the dots are now, drawn or not
     if (step) return walk(step);
     unmark();
     if (selects) return state.select(d3.range(n).filter(inView));
