@@ -368,7 +368,7 @@ def test_notes_and_tips_stay_inside_a_phone(browser, roll, tmp_path, width):
     try:
         browser.open(tmp_path / "long.html", width=500, height=500)
         for plot in ("plot-flow", "plot-neighbours", "plot-dimension"):
-            left, right, low, high = browser("const n = document.querySelector(`#${arguments[0]} text.note`).getBoundingClientRect(), f = document.getElementById(arguments[0]).querySelector('svg').getBoundingClientRect(); return [n.left, n.right, f.left, f.right]", plot)
+            left, right, low, high = browser("const n = document.querySelector(`#${arguments[0]} text.note`).getBoundingClientRect(), f = document.querySelector(`#${arguments[0]} .catch`).getBoundingClientRect(); return [n.left, n.right, f.left - 0.5, f.right + 0.5]", plot)
             assert low <= left and right <= high, plot
         browser("document.getElementById('map-main').scrollIntoView({behavior: 'instant'}); const f = document.getElementById('map-main'); f.focus(); f.dispatchEvent(new KeyboardEvent('keydown', {key: 'n'}))")
         top, bottom, left, right = browser("const b = document.getElementById('tip').getBoundingClientRect(); return [b.top, b.bottom, b.left, b.right]")

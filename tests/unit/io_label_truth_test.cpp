@@ -126,11 +126,15 @@ File made_file(Chance& chance, const Model& model) {
     return by == "img_" ? "img_" + number + ".png" : number;
   };
 
-  if (by == "names" && told && rows.size() == model.names.size()) {  // rows of one name changed places: no file tells that
+  if (by == "names" && told) {  // rows of one name changed places: no file tells that
+    std::vector<std::size_t> own = rows;
+    own.erase(std::remove(own.begin(), own.end(), foreign), own.end());
     Words written;
-    for (const std::size_t row : rows) written.push_back(called(row, 0));
-    file.cannot_tell = written == model.names && rows != model.kept;
+    for (const std::size_t row : own) written.push_back(called(row, 0));
+    file.cannot_tell = written == model.names && own != model.kept;
   }
+  // a last label that is missing is a blank line, and nothing: the whole table is then as long as a part of it
+  file.cannot_tell = file.cannot_tell || (by == "nothing" && whole && label[rows.back()].empty());
 
   const bool named = by != "nothing" && !(by == "names" && !told), header = chance.one_in(2), last = chance.one_in(4);
   const std::string beside = chance.of<std::string>({"", "", "rank", "score"}), end = chance.one_in(3) ? "\r\n" : "\n";
