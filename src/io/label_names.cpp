@@ -320,6 +320,9 @@ class Asking {
     const bool of_places = names_.only_count() && 2 * named_[column].rows >= rows_ && named_[column].doubled.empty();
     if (!counts && !of_places) return;
     const bool known = names_.only_count() && named_[column].covers();
+    if (count && count->all && count->ascending() && count->values.size() > rows_)
+      refuse(fmt::format("{} counts {} lines, and the model has {} rows", place(column), count->values.size(), rows_),
+             "leave out the lines of rows that the model does not have; then one line a row, in the model's order");
     const char* what = count && count->all && count->ascending()
                            ? "{} counts, and not the lines as they stand, nor the model's rows"
                            : "{} counts the lines, in another order than they stand; an index or a rank?";
