@@ -11,6 +11,7 @@
 
 #include "analysis/angle_unit.hpp"
 #include "base/counted.hpp"
+#include "cli/placing.hpp"
 #include "cli/summary.hpp"
 #include "cli/verb.hpp"
 #include "common/console.hpp"
@@ -31,7 +32,8 @@ struct DecodeArguments {
   std::optional<double> ridge;
   std::size_t folds = 5;
   std::uint64_t seed = 42;
-  bool in_order = false, json = false, quiet = false;
+  PlacingFlags placing;
+  bool json = false, quiet = false;
 };
 
 constexpr const char* decode_footer =
@@ -42,7 +44,7 @@ way round. Rows without a target (NA, NaN) are decoded too.
 Rows that follow each other in time are near copies of each other: --split blocks holds out runs of them.
 
 TARGETS: text with a line a row of the model (header recognised; a column that holds the names of all rows places the lines; what leaves a
-doubt is refused), or numbers as .npy, .npz or .h5, several of which are stacked.
+doubt is refused, and you settle it by --in-order or --by-name), or numbers as .npy, .npz or .h5, several of which are stacked.
 
 Examples:
   flashdiffusion decode model.h5 energy.csv -o decoded.csv
@@ -72,7 +74,7 @@ std::size_t column_called(const std::string& wanted, const std::vector<Labels>& 
 
 Targets chosen_targets(const DecodeArguments& arguments, const Model& model) {
   std::vector<std::string> notes;
-  const std::vector<Labels> all = read_targets(arguments.targets, {model.n, model.names, arguments.in_order}, &notes);
+  const std::vector<Labels> all = read_targets(arguments.targets, labelled_rows(model, arguments.placing), &notes);
   std::vector<bool> wanted(all.size(), arguments.columns.empty());
   for (const std::string& name : arguments.columns) wanted[column_called(name, all, arguments.targets[0])] = true;
   std::vector<const Labels*> chosen;
@@ -219,8 +221,7 @@ Action declare_decode(CLI::App& app, const std::vector<std::string>&) {
       ->type_name("LIST")
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_flag("--in-order", arguments->in_order,
-               "lines of TARGETS are in the model's order, whatever names or numbers they hold");
+  declare_placing(app, "TARGETS", arguments->placing);
   app.add_option("--circular", arguments->circular, "the targets are angles, in radians (rad) or degrees (deg)")
       ->type_name("")
       ->check(CLI::IsMember({"rad", "deg"}));

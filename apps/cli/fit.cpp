@@ -205,12 +205,14 @@ int fit_and_write(const FitVerbArguments& arguments, const std::vector<std::stri
                  (arguments.report.empty() ? "" : row_text("", arguments.report)));
   }
   if (model.converged) {
+    display.remarks(model);
     display.end("done", done, "");
     return done;
   }
   const std::string outcome = model.outcome.empty() ? "not all modes reached the tolerance" : model.outcome;
   complain(outcome,
            fmt::format("{} was written all the same; its residuals say how far each mode can be trusted", arguments.output));
+  display.remarks(model);
   display.end("numbers", numbers, outcome);
   return numbers;
 }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/provenance.hpp"
+#include "cli/summary.hpp"
 #include "common/console.hpp"
 #include "common/flag_names.hpp"
 #include "io/bytes.hpp"
@@ -42,6 +43,7 @@ void ProgressRecord::write(const std::string& line) {
 
 void ProgressRecord::progress(const Progress& p) {
   display_.progress(p);
+  last_ = p;
   const auto now = Clock::now();
   const bool another = p.stage != last_stage_;
   last_stage_ = p.stage;
@@ -51,6 +53,10 @@ void ProgressRecord::progress(const Progress& p) {
   }
   if (!json_ || (!another && now - last_json_ < between_json)) return;
   last_json_ = now;
+  print(p);
+}
+
+void ProgressRecord::print(const Progress& p) {
   print_json({{"event", "progress"},
               {"stage", p.stage},
               {"n", p.n},
@@ -70,9 +76,25 @@ void ProgressRecord::note(const std::string& line) {
   if (json_) print_json({{"event", "note"}, {"text", with_flags(line)}});
 }
 
+void ProgressRecord::remarks(const Model& model) {
+  for (Json remark : remarks_json(model)) {
+    write(fmt::format("remark {} ({}): {} {}", remark["name"].get<std::string>(), remark["weight"].get<std::string>(),
+                      remark["sentence"].get<std::string>(), remark["action"].get<std::string>()));
+    if (!json_) continue;
+    Json event = {{"event", "remark"}};
+    event.update(remark);
+    print_json(event);
+  }
+}
+
 void ProgressRecord::end(const std::string& outcome, int status, const std::string& text) {
   clear();
   write(text.empty() ? outcome : fmt::format("{}: {}", outcome, with_flags(text)));
+  if (json_ && (outcome == "done" || outcome == "numbers")) {
+    last_.pass_fraction = last_.fraction = 1;
+    last_.seconds_left = 0;
+    print(last_);
+  }
   if (json_) print_end(outcome, status, text);
 }
 

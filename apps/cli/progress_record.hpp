@@ -2,7 +2,8 @@
 // everything on to the display for people, which is silent where JSON lines are wanted.
 //
 // A line of JSON is one object with "event": "progress" (stage, n, beta, pass, pass_fraction, pairs_per_second, converged, wanted, fraction,
-// seconds_left; null where unknown), at most four a second, "note" (text), or at last "end" (outcome, status, text). Complaints, also such that come before the fit, are JSON too
+// seconds_left; null where unknown; fraction never falls, and is 1 at the end of a fit), at most four a second, "note" (text), "remark" (name, weight,
+// sentence, action; of the model, at the end), or at last "end" (outcome, status, text). Complaints, also such that come before the fit, are JSON too
 // (console.hpp). A line of the log is a time (UTC) and what a plain terminal would
 // have shown. A log is appended to, line by line, so that it shows how far a fit came that was killed. Once it cannot be written to, it ends, and
 // a remark says so: a fit is not lost for its log.
@@ -12,6 +13,7 @@
 #include <fstream>
 #include <string>
 
+#include <flashdiffusion/model.hpp>
 #include <flashdiffusion/options.hpp>
 
 #include "common/progress_display.hpp"
@@ -25,6 +27,7 @@ class ProgressRecord final : public Observer {
 
   void progress(const Progress& progress) override;
   void note(const std::string& line) override;
+  void remarks(const Model& model);
   // The last line of both. outcome: "done", "numbers" (not what was asked for), "interrupted" or "failed"; text: what there is to say of it.
   void end(const std::string& outcome, int status, const std::string& text);
   bool stop() override { return display_.stop(); }
@@ -33,12 +36,14 @@ class ProgressRecord final : public Observer {
  private:
   using Clock = std::chrono::steady_clock;
   void write(const std::string& line);
+  void print(const Progress& progress);
 
   ProgressDisplay display_;
   bool json_;
   std::string path_;
   std::ofstream log_;
   std::string last_stage_;
+  Progress last_;
   Clock::time_point last_json_{}, last_logged_{};
 };
 

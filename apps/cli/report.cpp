@@ -9,6 +9,7 @@
 
 #include "base/counted.hpp"
 #include "cli/page_file.hpp"
+#include "cli/placing.hpp"
 #include "cli/summary.hpp"
 #include "cli/verb.hpp"
 #include "common/console.hpp"
@@ -25,12 +26,14 @@ struct ReportArguments {
   std::string model, output;
   std::vector<std::string> colours;
   ReportOptions report;
-  bool in_order = false, json = false, quiet = false;
+  PlacingFlags placing;
+  bool json = false, quiet = false;
 };
 
 constexpr const char* report_footer =
     R"(The page is one HTML file that needs no network and no other file. LABELS: text with a line a row (header recognised; a column that holds the
-names of all rows places the lines; what leaves a doubt is refused), or numbers as .npy or .h5.
+names of all rows places the lines; what leaves a doubt is refused, and you settle it by --in-order or --by-name), or
+numbers as .npy or .h5.
 
 Examples:
   flashdiffusion report model.h5 -o report.html
@@ -52,7 +55,7 @@ int run_report(const ReportArguments& arguments) {
   ReportOptions options = arguments.report;
   std::vector<std::string> notes;
   for (const std::string& file : arguments.colours)
-    for (Labels& labels : read_labels(file, {model.n, model.names, arguments.in_order}, &notes))
+    for (Labels& labels : read_labels(file, labelled_rows(model, arguments.placing), &notes))
       options.labels.push_back(std::move(labels));
   const WrittenPage page = write_page(model, options, arguments.output);
   if (!arguments.quiet)
@@ -80,8 +83,7 @@ Action declare_report(CLI::App& app, const std::vector<std::string>&) {
   app.add_option("model", arguments->model, "the model file")->type_name("MODEL")->required();
   app.add_option("-o,--output", arguments->output, "the page to write; - for standard output")->type_name("FILE");
   app.add_option("--color,--colour", arguments->colours, "labels to colour the map by, a column each")->type_name("LABELS");
-  app.add_flag("--in-order", arguments->in_order,
-               "lines of LABELS are in the model's order, whatever names or numbers they hold");
+  declare_placing(app, "LABELS", arguments->placing);
   app.add_option("--title", arguments->report.title, "heading of the page; the name of the points, if not given")
       ->type_name("TEXT");
   app.add_option("--rows", arguments->report.rows, "at most so many dots: a random sample of more")

@@ -25,7 +25,7 @@ struct Progress {
   double pairs_per_second = 0;  // rate of the current sweep
   std::size_t converged = 0;    // pairs that have reached the tolerance
   std::size_t wanted = 0;
-  double fraction = 0;       // of the whole fit, as forecast; 0 where no forecast is possible
+  double fraction = 0;       // of the whole fit, as forecast; never falls; 0 where no forecast is possible
   double seconds_left = -1;  // of the whole fit, as forecast; negative where unknown
 };
 

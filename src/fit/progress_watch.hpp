@@ -83,7 +83,8 @@ class ProgressWatch final : public Watch {
     const double left = more * pace + correction * forecast_.seconds_after(now_.stage, now_.n, probes_);
     const double elapsed = seconds_since(began_);
     now_.seconds_left = left;
-    now_.fraction = elapsed / (elapsed + left);
+    // where more is left than was thought, it waits: a share done of work that turned out to be more is not undone
+    now_.fraction = std::max(now_.fraction, elapsed / (elapsed + left));
   }
 
   void report(double fraction) {

@@ -16,6 +16,8 @@
 namespace fd {
 namespace {
 
+constexpr const char* left_out = " left out (";  // as it stands in the notes of a model
+
 class CompleteRows final : public PointSource {
  public:
   CompleteRows(std::unique_ptr<PointSource> source, std::vector<std::size_t> kept, std::string note)
@@ -77,10 +79,12 @@ std::unique_ptr<PointSource> without_missing(std::unique_ptr<PointSource> source
     throw Error(Failure::input, fmt::format("{} {}", n == 1 ? "the only row has" : fmt::format("all {} rows have", n), values),
                 "fill the gaps, or leave the columns that have them out");
   std::string note =
-      fmt::format("{} of {} {} {} and {} left out ({}){}", dropped.size(), counted(n, "row"),
-                  one_or_many(dropped.size(), "has", "have"), values, one_or_many(dropped.size(), "is", "are"),
-                  listed_rows(dropped, 20), source->row_names().empty() ? "; the others are named by the numbers they had" : "");
+      fmt::format("{} of {} {} {} and {}{}{}){}", dropped.size(), counted(n, "row"), one_or_many(dropped.size(), "has", "have"),
+                  values, one_or_many(dropped.size(), "is", "are"), left_out, listed_rows(dropped, 20),
+                  source->row_names().empty() ? "; the others are named by the numbers they had" : "");
   return std::make_unique<CompleteRows>(std::move(source), std::move(kept), std::move(note));
 }
+
+bool says_rows_left_out(const std::string& provenance) { return provenance.find(left_out) != std::string::npos; }
 
 }  // namespace fd

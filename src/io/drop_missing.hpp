@@ -11,4 +11,7 @@ namespace fd {
 // The source itself where nothing is missing. Throws Error(input) where every row lacks something.
 std::unique_ptr<PointSource> without_missing(std::unique_ptr<PointSource> source);
 
+// Whether such a note is among those of a model's provenance.
+bool says_rows_left_out(const std::string& provenance);
+
 }  // namespace fd

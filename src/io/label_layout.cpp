@@ -20,8 +20,6 @@ namespace {
 
 constexpr std::size_t enough_to_see_a_rule = 8;  // lines
 
-bool is_number(const std::string& cell) { return NumberReader(false)(cell).has_value(); }
-
 // "Cluster", "cell_type", "leiden 2" are not what a row is called.
 bool usual_heading(std::string_view cell) {
   std::string word;
@@ -33,8 +31,10 @@ bool usual_heading(std::string_view cell) {
   return std::find(std::begin(known), std::end(known), word) != std::end(known);
 }
 
-FirstLine judge_column(const std::vector<LabelLine>& lines, std::size_t column) {
+FirstLine judge_column(const LabelLines& table, std::size_t column) {
+  const std::vector<LabelLine>& lines = table.filled;
   const std::string& first = lines[0][column];
+  const auto is_number = [&](const std::string& cell) { return NumberReader(table.decimal_commas)(cell).has_value(); };
   std::unordered_map<std::string_view, std::size_t> counts;
   bool numeric = true, any_number = false, any_empty = false;
   for (std::size_t i = 1; i < lines.size(); ++i) {
@@ -45,7 +45,8 @@ FirstLine judge_column(const std::vector<LabelLine>& lines, std::size_t column) 
     any_empty = any_empty || cell.empty();
     if (!missing) ++counts[cell];
   }
-  if (first.empty()) return column == 0 && lines[0].size() > 1 && !any_empty ? FirstLine::header : FirstLine::either;
+  if (first.empty() && lines[0].size() == 1) return FirstLine::label;  // a blank line
+  if (first.empty()) return column == 0 && !any_empty ? FirstLine::header : FirstLine::either;
   if (missing_word(first)) return FirstLine::either;
   if (numeric && any_number) {
     if (is_number(first)) return FirstLine::label;
@@ -59,29 +60,35 @@ FirstLine judge_column(const std::vector<LabelLine>& lines, std::size_t column) 
     all += count;
     if (count > 1) recurring += count;
   }
-  return all > 0 && lines.size() >= enough_to_see_a_rule && 10 * recurring >= 9 * all ? FirstLine::header : FirstLine::either;
+  return all > 0 && lines.size() >= enough_to_see_a_rule && 10 * recurring >= 9 * all ? FirstLine::likely_header
+                                                                                      : FirstLine::either;
 }
 
 // A line of labels may hold a word that occurs nowhere else, and a header a number: columns that disagree leave it to the number of lines.
-FirstLine judge_first_line(const std::vector<LabelLine>& lines) {
-  if (lines.size() < 2) return FirstLine::either;
-  bool header = false, label = false;
-  for (std::size_t column = 0; column < lines[0].size(); ++column) {
-    const FirstLine found = judge_column(lines, column);
+FirstLine judge_first_line(const LabelLines& table) {
+  if (table.headed) return FirstLine::header;
+  if (table.filled.size() < 2) return FirstLine::either;
+  bool header = false, likely = false, label = false;
+  for (std::size_t column = 0; column < table.filled[0].size(); ++column) {
+    const FirstLine found = judge_column(table, column);
     header = header || found == FirstLine::header;
+    likely = likely || found == FirstLine::likely_header;
     label = label || found == FirstLine::label;
   }
-  return header == label ? FirstLine::either : header ? FirstLine::header : FirstLine::label;
+  if ((header || likely) == label) return FirstLine::either;
+  return header ? FirstLine::header : likely ? FirstLine::likely_header : FirstLine::label;
 }
+
+bool by_its_words(FirstLine first) { return first == FirstLine::header || first == FirstLine::likely_header; }
 
 [[noreturn]] void refuse_count(const LabelLines& table, FirstLine first, std::size_t rows, const std::string& path,
                                const char* noun) {
   const std::vector<LabelLine>& lines = table.filled;
-  const std::size_t labels = lines.size() - (first == FirstLine::header ? 1 : 0);
+  const std::size_t labels = lines.size() - (by_its_words(first) ? 1 : 0);
   std::string what = fmt::format("{}: {} for {}", path, counted(labels, noun), counted(rows, "row"));
   if (!table.blank.empty()) what += fmt::format(", {} besides", counted(table.blank.size(), "blank line"));
   std::string hint = "give one line a row of the model, in its order, with or without a header";
-  if (first == FirstLine::header) {
+  if (by_its_words(first)) {
     what +=
         fmt::format(" ({}, the first of which is taken for a header: {})", counted(lines.size(), "line"), quoted_some(lines[0]));
     if (lines.size() == rows) hint += fmt::format("; if line 1 is a {}, put a header above it", noun);
@@ -107,8 +114,10 @@ std::size_t blanks_below(const LabelLines& lines, bool header) {
 
 std::vector<Reading> readings_of(const LabelLines& lines, FirstLine first, std::size_t rows) {
   std::vector<Reading> fitting;
+  if (first == FirstLine::likely_header && !lines.blank.empty())
+    first = FirstLine::either;  // two guesses would support each other
   for (const bool header : {false, true}) {
-    if (first == (header ? FirstLine::label : FirstLine::header)) continue;
+    if (header ? first == FirstLine::label : by_its_words(first)) continue;
     const std::size_t filled = lines.filled.size() - (header ? 1 : 0), blank = blanks_below(lines, header);
     if (filled == rows) fitting.push_back({header, false});
     else if (filled + blank == rows) fitting.push_back({header, true});
@@ -128,13 +137,13 @@ LabelLayout lay_out_labels(const LabelLines& table, const LabelledRows& labelled
   const std::vector<LabelLine>& lines = table.filled;
   LabelLayout layout;
   if (lines.empty() || rows == 0) refuse_count(table, FirstLine::either, rows, path, noun);
-  const FirstLine first = judge_first_line(lines);
+  const FirstLine first = judge_first_line(table);
   const auto above = std::count(table.blank.begin(), table.blank.end(), std::size_t{0});
   const std::string first_line = fmt::format("line {}", above + 1);  // of those that are not blank
   const auto say_header = [&] {
     layout.remarks.push_back(fmt::format("{} is taken for a header: {}", first_line, quoted_some(lines[0])));
   };
-  if (!labelled.in_order && lay_out_by_names(lines, first, labelled.names, path, layout)) {
+  if (labelled.placing != Placing::in_order && lay_out_by_names(table, first, labelled, path, layout)) {
     if (layout.header) say_header();
     return layout;
   }
@@ -151,6 +160,18 @@ LabelLayout lay_out_labels(const LabelLines& table, const LabelledRows& labelled
                 fmt::format("{}: {} at the end, and {} ({}) may be a {}, or a header and the last row without labels", path,
                             counted(table.trailing, "blank line"), first_line, quoted_some(lines[0]), noun),
                 "take blank lines out; a row without labels is a line of empty cells");
+  if (labelled.some_left_out && labelled.placing != Placing::in_order && reading.header && first != FirstLine::header)
+    throw Error(
+        Failure::input,
+        fmt::format("{}: {} ({}) may be a header, or the first {} of the whole table, of which some rows were left out before "
+                    "the fit",
+                    path, first_line, quoted_some(lines[0]), noun),
+        "name the rows in a column; --in-order, if the lines below the first are in the model's order, a line a row");
+  if (labelled.some_left_out && labelled.placing != Placing::in_order &&
+      table.trailing + (reading.blanks ? 0 : table.blank.size()) > 0)
+    throw Error(Failure::input,
+                fmt::format("{}: blank lines may be rows of the whole table, of which some were left out before the fit", path),
+                "take blank lines out; --in-order, if the lines are in the model's order, a line a row");
   layout.header = reading.header;
   if (layout.header) say_header();
   else if (first == FirstLine::either)

@@ -2,11 +2,12 @@
 // the cells, without effects; whatever is recognised is also said.
 //
 // A header: a first line with a word above a column of numbers, an empty cell above a column of names, a usual heading ("cluster", "cell_type"),
-// or words that occur once above columns in which every other word occurs again. No header: a number above numbers, a word that occurs again
-// below. What is neither is a header where that makes the lines as many as the rows. A count that does not fit is refused.
+// or words that occur once above columns in which every other word occurs again (likely, and no more: a rare label is such a word too). No
+// header: a number above numbers, a word that occurs again below, a blank line. What is neither is a header where that makes the lines as many as
+// the rows. Rows that were left out before the fit make that no proof: the file may be that of the whole table, and is refused.
 // Blank lines between those of several columns: rows without labels, or nothing, whichever makes the lines as many as the rows; refused where
-// both do, one with a header and one without. Those at the end, of one column too, are rows without labels where the count asks for them.
-// Names: label_names.hpp. Otherwise, and where the user says so, lines are taken in order.
+// both do, one with a header and one without. Those at the end are nothing.
+// Names: label_names.hpp. Where the user says so, lines are taken in order.
 #pragma once
 
 #include <cstddef>
@@ -22,10 +23,15 @@ struct LabelLines {
   std::vector<LabelLine> filled;
   std::vector<std::size_t> blank;
   std::size_t trailing = 0;  // blank ones at the end
+  bool headed = false;       // the first line is a header for certain: it has no cell for the column of names, as R writes it
+  bool decimal_commas = false;
 };
 
 // What the first line is, by its words: of "either" nothing shows which.
-enum class FirstLine { header, label, either };
+enum class FirstLine { header, likely_header, label, either };
+
+// How lines find their rows: as far as the file leaves no doubt, or as the user says.
+enum class Placing { if_certain, in_order, by_name };
 
 struct LabelLayout {
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
@@ -39,7 +45,8 @@ struct LabelLayout {
 struct LabelledRows {
   std::size_t count;
   const std::vector<std::string>& names;  // or none
-  bool in_order = false;                  // the lines are known to be in the model's order, whatever they hold
+  Placing placing = Placing::if_certain;
+  bool some_left_out = false;  // rows of the table the model was made of, before the fit
 };
 
 // `noun`: what a line is called ("label"). Throws Error(input) that names `path`.

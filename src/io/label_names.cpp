@@ -1,64 +1,82 @@
 #include "io/label_names.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <cstdlib>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include <flashdiffusion/error.hpp>
 
+#include "io/label_count.hpp"
+#include "io/text_line.hpp"
 #include "io/text_number.hpp"
 
 namespace fd {
 namespace {
 
+constexpr std::string_view separators = " \t|:,;";
+constexpr std::size_t few_enough_for_chance = 8;  // rows that are ordered by any number now and then
 constexpr const char* say_order = "--in-order, if the lines are in the model's order";
-
-// "7" of "7", "7.0" and "007"; empty where there is no number.
-std::string by_value(const std::string& cell) {
-  const auto value = NumberReader(false)(cell);
-  return value && std::isfinite(*value) ? fmt::format("{}", *value) : std::string();
-}
+constexpr const char* say_either = "--in-order, if the lines are in the model's order; --by-name, if it names their rows";
 
 // The names of the model's rows. Where all are numbers, they are known by their values, in whatever spelling.
 class RowNames {
  public:
-  explicit RowNames(const std::vector<std::string>& names) : names_(names) {
-    for (const bool values : {true, false}) {
-      by_value_ = values && !names.empty();
-      row_of_.clear();
-      for (std::size_t row = 0; row < names.size() && (!by_value_ || !by_value(names[row]).empty()); ++row)
-        row_of_.emplace(key(names[row]), row);
-      if (by_value_ && row_of_.size() == names.size()) return;
-    }
+  RowNames(const std::vector<std::string>& names, bool commas) : names_(names), commas_(commas) {
+    for (const std::string& name : names)
+      if (const auto value = value_of(name, false)) values_.push_back(*value);
+    numbers_ = !names.empty() && values_.size() == names.size();
+    if (numbers_ && std::unordered_set<double>(values_.begin(), values_.end()).size() < names.size()) numbers_ = false;
+    for (std::size_t row = 0; row < names.size(); ++row)
+      same_.push_back(row_of_.emplace(key(names[row], false), row).first->second);
+    count_ = numbers_ ? values_ : numbers_behind("row ");
+    only_count_ = numbers_ && (values_[0] == 0 || values_[0] == 1);
+    for (std::size_t row = 0; row < values_.size() && only_count_; ++row)
+      only_count_ = values_[row] == values_[0] + static_cast<double>(row);
   }
 
   std::optional<std::size_t> row(const std::string& cell) const {
-    const auto found = row_of_.find(key(cell));
+    const auto found = row_of_.find(key(cell, commas_));
     return found == row_of_.end() ? std::nullopt : std::optional(found->second);
   }
-  bool is_of(std::size_t row, const std::string& cell) const { return key(cell) == key(names_[row]); }
-  bool numbers() const { return by_value_; }
+  std::size_t first_called_like(std::size_t row) const { return same_[row]; }
+  bool numbers() const { return numbers_; }
   bool each_its_own() const { return !names_.empty() && row_of_.size() == names_.size(); }
-  bool mostly_their_own() const { return !names_.empty() && 2 * row_of_.size() >= names_.size(); }
-  std::vector<std::string> shared() const {
-    std::vector<std::string> some;
-    for (std::size_t row = 0; row < names_.size(); ++row)
-      if (row_of_.at(key(names_[row])) != row && std::find(some.begin(), some.end(), names_[row]) == some.end())
-        some.push_back(names_[row]);
-    return some;
-  }
+  bool mostly_their_own() const { return !names_.empty() && 2 * row_of_.size() > names_.size(); }
+  bool only_count() const { return only_count_; }
+  bool are_places() const { return only_count_ || (!numbers_ && !count_.empty()); }  // in a table, and so no names
+  const std::vector<double>& places() const { return count_; }
+  const std::vector<double>& values() const { return values_; }
   const std::vector<std::string>& all() const { return names_; }
 
  private:
-  std::string key(const std::string& cell) const { return by_value_ ? by_value(cell) : cell; }
+  std::string key(const std::string& cell, bool commas) const {
+    if (!numbers_) return cell;
+    const auto value = value_of(cell, commas);
+    return value ? fmt::format("{}", *value) : std::string();
+  }
+  // Rows without names that --missing drop-rows kept are called "row 7".
+  std::vector<double> numbers_behind(std::string_view word) const {
+    std::vector<double> found;
+    for (const std::string& name : names_) {
+      if (!name.starts_with(word) || !digits_only(std::string_view(name).substr(word.size()))) return {};
+      found.push_back(value_of(std::string_view(name).substr(word.size()), false).value_or(0));
+    }
+    return found;
+  }
+
   const std::vector<std::string>& names_;
+  bool commas_, numbers_ = false, only_count_ = false;
+  std::vector<double> values_, count_;
+  std::vector<std::size_t> same_;
   std::unordered_map<std::string, std::size_t> row_of_;
-  bool by_value_ = false;
 };
 
 // What a column says of the rows.
@@ -66,199 +84,302 @@ struct Named {
   std::size_t first = 0;           // line below the header
   std::vector<std::size_t> lines;  // of each row that has its own name, or none
   std::vector<std::string> doubled, strange, lacking;
-  std::size_t rows = 0, cells = 0;  // that it names, each once; that are names
+  std::size_t rows = 0;  // that it names
   bool row_by_row = false;
   bool covers() const { return lacking.empty() && doubled.empty() && rows > 0; }
 };
 
-Named ask(const std::vector<LabelLine>& lines, std::size_t column, FirstLine first, const RowNames& names) {
-  Named named;
-  const std::size_t rows = names.all().size();
-  if (rows == 0) return named;
-  named.first = first == FirstLine::header || (first == FirstLine::either && !names.row(lines[0][column])) ? 1 : 0;
-  named.lines.assign(rows, LabelLayout::none);
-  named.row_by_row = lines.size() == rows + named.first;
-  for (std::size_t line = named.first; line < lines.size(); ++line) {
-    const std::string& cell = lines[line][column];
-    named.row_by_row = named.row_by_row && names.is_of(line - named.first, cell);
-    const auto row = names.row(cell);
-    if (!row) {
-      named.strange.push_back(cell);
-      continue;
-    }
-    ++named.cells;
-    if (named.lines[*row] != LabelLayout::none) named.doubled.push_back(cell);
-    else named.lines[*row] = line, ++named.rows;
+class Asking {
+ public:
+  Asking(const LabelLines& table, FirstLine first, const LabelledRows& rows, const std::string& path)
+      : table_(table),
+        lines_(table.filled),
+        first_(first),
+        names_(rows.names, table.decimal_commas),
+        rows_(rows.count),
+        path_(path) {
+    if (!rows.names.empty())
+      for (std::size_t column = 0; column < lines_[0].size(); ++column) named_.push_back(ask(column));
   }
-  for (std::size_t row = 0; row < rows; ++row)
-    if (names.row(names.all()[row]) == row && named.lines[row] == LabelLayout::none) named.lacking.push_back(names.all()[row]);
-  return named;
-}
 
-// More than half of what it holds stands on one line alone: what rows are called, and no label.
-bool each_line_its_own(const std::vector<LabelLine>& lines, std::size_t column, std::size_t first) {
-  std::unordered_map<std::string_view, std::size_t> counts;
-  std::size_t once = 0, all = 0;
-  for (std::size_t line = first; line < lines.size(); ++line)
-    if (!missing_word(lines[line][column])) ++counts[lines[line][column]], ++all;
-  for (const auto& [word, count] : counts) once += count == 1 ? 1 : 0;
-  return all > 1 && 2 * once > all;
-}
+  // The column that places the lines.
+  std::optional<std::size_t> by_name() const {
+    if (lines_[0].size() < 2) refuse("there is one column, and so none that names the rows of others", say_order);
+    if (names_.all().empty()) refuse("the rows of the model have no names to place lines by", say_order);
+    if (!names_.each_its_own()) refuse("several rows of the model share a name, and lines cannot be placed by it", say_order);
+    for (std::size_t column = 0; column < named_.size(); ++column)
+      if (named_[column].covers()) return column;
+    refuse_none();
+  }
 
-bool words(const std::vector<LabelLine>& lines, std::size_t column, std::size_t first) {
-  return std::any_of(lines.begin() + static_cast<std::ptrdiff_t>(first), lines.end(),
-                     [column](const LabelLine& line) { return !missing_word(line[column]) && by_value(line[column]).empty(); });
-}
+  // None where lines are taken in order, which `note` says.
+  std::optional<std::size_t> if_certain(std::string& note) const {
+    if (lines_[0].size() < 2) {
+      refuse_hidden_column();
+      return std::nullopt;
+    }
+    if (names_.each_its_own() && !names_.only_count()) {
+      if (const auto column = certain_column()) return column;
+      if (!names_.are_places()) refuse_none();
+    }
+    return ordered_column(note);
+  }
 
-// In doubt: names of half of the rows, or some of them on lines of their own; of rows that share names, which are kinds of rows, half of the lines.
-bool names_some(const Named& named, const std::vector<LabelLine>& lines, std::size_t column, const RowNames& names) {
-  if (named.rows == 0 || (names.numbers() && column > 0)) return false;  // numbers behind another column are labels
-  const std::size_t held = lines.size() - named.first, rows = names.all().size();
-  if (!names.each_its_own() && 2 * named.cells >= held) return true;
-  if (!names.numbers() && 2 * named.rows >= rows) return true;  // few numbers that recur are clusters
-  return 10 * named.rows >= std::min(rows, held) && each_line_its_own(lines, column, named.first);
-}
+  const Named& named(std::size_t column) const { return named_[column]; }
+  const RowNames& names() const { return names_; }
 
-std::string place_text(std::size_t column) { return column == 0 ? "the first column" : fmt::format("column {}", column + 1); }
-
-[[noreturn]] void refuse_some(const Named& named, std::size_t column, const RowNames& names, const std::string& path) {
-  const auto start = fmt::format("{}: {} names rows of the model, but ", path, place_text(column));
-  const auto have = [](const std::vector<std::string>& some) {
+ private:
+  [[noreturn]] void refuse(const std::string& what, const std::string& hint) const {
+    throw Error(Failure::input, fmt::format("{}: {}", path_, what), hint);
+  }
+  static std::string place(std::size_t column) { return column == 0 ? "the first column" : fmt::format("column {}", column + 1); }
+  static std::string have(const std::vector<std::string>& some) {
     return quoted_some(some) + (some.size() == 1 ? " has" : " have");
-  };
-  if (const auto shared = names.shared(); !shared.empty())
-    throw Error(
-        Failure::input,
-        fmt::format("{}there several are called {}, and the lines are not in the model's order", start, quoted_some(shared)),
-        fmt::format("put the lines in the model's order, a line a row; {}", say_order));
-  std::string what;
-  if (!named.doubled.empty()) what = fmt::format("{} more than one line", have(named.doubled));
-  else if (!named.lacking.empty())
-    what = fmt::format("{} no line{}", have(named.lacking),
-                       named.strange.empty() ? "" : fmt::format("; no row is called {}", quoted_some(named.strange)));
-  else what = "another column names them in another order";
-  throw Error(Failure::input, start + what,
-              fmt::format("give every row one line with its name; or leave the column of names out; {}", say_order));
-}
-
-// Words of which each line has its own are what rows are called, and so another table's where the model has none of them.
-void refuse_other_names(const std::vector<LabelLine>& lines, FirstLine first, const RowNames& names, const std::string& path) {
-  const std::size_t below = first == FirstLine::label ? 0 : 1;
-  for (std::size_t column = 0; column < lines[0].size(); ++column) {
-    if (!words(lines, column, below) || !each_line_its_own(lines, column, below)) continue;
-    std::vector<std::string> theirs;
-    for (std::size_t line = below; line < lines.size(); ++line) theirs.push_back(lines[line][column]);
-    throw Error(Failure::input,
-                fmt::format("{}: {} holds names, {}, and hardly a row of the model has one of them; they are called {}", path,
-                            place_text(column), quoted_some(theirs, 2), quoted_some(names.all(), 2)),
-                fmt::format("write them as the points have them, or leave the column out; {}", say_order));
   }
-}
 
-// The number at the end of a cell, where all of it before that is `prefix`: 5 of "#5" and "row 5".
-std::optional<double> number_behind(const std::string& cell, std::string_view prefix) {
-  if (prefix.empty()) {
-    const auto value = NumberReader(false)(cell);
-    return value && std::isfinite(*value) && *value == std::floor(*value) ? value : std::nullopt;
-  }
-  if (!cell.starts_with(prefix)) return std::nullopt;
-  const std::string_view digits = std::string_view(cell).substr(prefix.size());
-  return digits_only(digits) ? NumberReader(false)(digits) : std::nullopt;
-}
-
-// Whole numbers, alone or behind one word, each on a line of its own.
-struct Numbers {
-  std::vector<double> values;
-  bool nearly_all = false;  // lines have one, and no two the same
-  bool all = false;
-  bool dense = false;  // hardly one is left out between the smallest and the largest
-  bool ascending = false;
-  bool prefixed = false;
-};
-
-Numbers numbers_in(const std::vector<LabelLine>& lines, std::size_t column, FirstLine first) {
-  const std::string& last = lines.back()[column];
-  const std::size_t digits = last.find_last_not_of("0123456789");
-  const bool number = number_behind(last, "").has_value();
-  const std::string_view prefix =
-      number || digits == std::string::npos ? std::string_view() : std::string_view(last).substr(0, digits + 1);
-  std::size_t begin = first == FirstLine::header ? 1 : 0;
-  if (first == FirstLine::either && !number_behind(lines[0][column], prefix)) begin = 1;
-  Numbers found;
-  for (std::size_t line = begin; line < lines.size(); ++line)
-    if (const auto value = number_behind(lines[line][column], prefix)) found.values.push_back(*value);
-  const std::size_t held = lines.size() - begin, count = found.values.size();
-  const std::size_t distinct = std::unordered_set<double>(found.values.begin(), found.values.end()).size();
-  const std::size_t few = held < 10 ? 0 : std::max<std::size_t>(1, held / 10);
-  found.nearly_all = held > 1 && count + few >= held && distinct + few >= count;
-  found.all = held > 1 && count == held && distinct == count;
-  if (count > 0) {
-    const auto [least, most] = std::minmax_element(found.values.begin(), found.values.end());
-    found.dense = *most - *least <= 1.25 * static_cast<double>(held) + 2;
-  }
-  found.ascending = std::is_sorted(found.values.begin(), found.values.end());
-  found.prefixed = !prefix.empty();
-  return found;
-}
-
-// The numbers, from 1, of rows without names of their own that drop-rows kept: they are called "row 7". Empty for other names.
-std::vector<double> numbers_kept(const std::vector<std::string>& names) {
-  std::vector<double> numbers;
-  for (const std::string& name : names) {
-    const auto number = number_behind(name, "row ");
-    if (!number) return {};
-    numbers.push_back(*number);
-  }
-  return numbers;
-}
-
-// Numbers in ascending order are an index of the lines as they stand. Where rows were left out before the fit it must be theirs, from 0 or 1, or
-// one of the lines that are there.
-bool index_of_the_rows(const std::vector<double>& values, const std::vector<std::string>& names) {
-  const std::vector<double> kept = numbers_kept(names);
-  if (kept.empty() || values.empty() || values.back() - values.front() + 1 == static_cast<double>(values.size())) return true;
-  const double shift = kept.front() - values.front();
-  return (shift == 0 || shift == 1) && kept.size() == values.size() &&
-         std::equal(kept.begin(), kept.end(), values.begin(), [shift](double a, double b) { return a == b + shift; });
-}
-
-void refuse_other_order(const std::vector<LabelLine>& lines, FirstLine first, const std::vector<std::string>& names,
-                        const std::string& path) {
-  for (std::size_t column = 0; column < lines[0].size(); ++column) {
-    const Numbers found = numbers_in(lines, column, first);
-    const bool index = (found.nearly_all && found.dense) || (found.all && column == 0 && !found.prefixed);
-    if (!index) continue;
-    if (found.ascending && index_of_the_rows(found.values, names)) {
-      if (column == 0) return;  // the lines stand as they are counted; numbers behind it are labels
-      continue;
+  Named ask_from(std::size_t column, std::size_t first) const {
+    const std::vector<std::string>& all = names_.all();
+    Named named;
+    named.first = first;
+    named.lines.assign(all.size(), LabelLayout::none);
+    named.row_by_row = lines_.size() == all.size() + first;
+    for (std::size_t line = first; line < lines_.size(); ++line) {
+      const std::string& cell = lines_[line][column];
+      const auto row = names_.row(cell);
+      named.row_by_row = named.row_by_row && row && *row == names_.first_called_like(line - first);
+      if (!row) named.strange.push_back(cell);
+      else if (named.lines[*row] != LabelLayout::none) named.doubled.push_back(cell);
+      else named.lines[*row] = line, ++named.rows;
     }
-    throw Error(Failure::input,
-                found.ascending ? fmt::format("{}: {} numbers other rows than the model's, which are called {}", path,
-                                              place_text(column), quoted_some(names, 2))
-                                : fmt::format("{}: {} numbers the lines, in another order than they stand; an index or a rank?",
-                                              path, place_text(column)),
-                fmt::format("sort the lines by it, if it is an index; {}", say_order));
+    for (std::size_t row = 0; row < all.size(); ++row)
+      if (names_.first_called_like(row) == row && named.lines[row] == LabelLayout::none) named.lacking.push_back(all[row]);
+    return named;
   }
-}
 
-// Text separated by blanks is one column, because labels have blanks too; rows' names or numbers in front of them are not labels.
-void refuse_blanks(const std::vector<LabelLine>& lines, FirstLine first, const RowNames& names, const std::string& path) {
-  std::vector<LabelLine> words;
-  for (const LabelLine& line : lines) {
-    const std::size_t blank = line[0].find_first_of(" \t");
-    if (blank == std::string::npos) return;
-    words.push_back({line[0].substr(0, blank)});
+  // The first line is a row where its cell names one and the others do not name all; and else a header, or a line of no row.
+  Named ask(std::size_t column) const {
+    Named below = ask_from(column, 1);
+    if (table_.headed || !names_.row(lines_[0][column])) {
+      if (first_ == FirstLine::label && !below.row_by_row)
+        below.first = 0, below.strange.insert(below.strange.begin(), lines_[0][column]);
+      return below;
+    }
+    Named from_first = ask_from(column, 0);
+    const bool fits = from_first.row_by_row || (from_first.covers() && names_.each_its_own());
+    if (fits && first_ == FirstLine::header && lines_.size() > 1)
+      refuse(
+          fmt::format("the first line looks like a header, and {} names a row there: {}", place(column), quoted_some(lines_[0])),
+          fmt::format("put a header above it, or take it out; {}", say_order));
+    return fits || !below.covers() ? from_first : below;
   }
-  const Named named = ask(words, 0, first, names);
-  const Numbers numbers = numbers_in(words, 0, first);
-  if (!named.covers() && !names_some(named, words, 0, names) && !(numbers.nearly_all && numbers.dense && !numbers.ascending))
-    return;
-  throw Error(
-      Failure::input,
-      fmt::format("{}: what stands before the first blank, {}, names or numbers rows; but blanks separate no columns here", path,
-                  quoted_some(words.back(), 1)),
-      fmt::format("separate columns by commas or tabs; {}", say_order));
-}
+
+  std::vector<double> values_in(std::size_t column) const {
+    std::vector<double> values;
+    for (std::size_t line = named_[column].first; line < lines_.size(); ++line)
+      if (const auto value = value_of(lines_[line][column], table_.decimal_commas)) values.push_back(*value);
+    return values;
+  }
+
+  // Numbers in another order than the rows could be a rank, or count other lines, unless they are too far apart for either; or count the lines of
+  // a larger table from a base that the names prove.
+  bool no_rank(std::size_t column) const {
+    const std::vector<double> values = values_in(column);
+    const std::size_t strays = values.size() / 10;
+    if (!dense(values, true) && !dense(values, true, strays) && !dense(names_.values(), true)) return true;
+    if (numbered_columns()) return false;
+    const std::size_t count = lines_.size() - named_[column].first;
+    if (values.size() != count || count <= names_.all().size() || (values[0] != 0 && values[0] != 1)) return false;
+    for (std::size_t i = 0; i < count; ++i)
+      if (values[i] != values[0] + static_cast<double>(i)) return false;
+    const double proof = values[0] == 0 ? 0 : static_cast<double>(count);
+    return std::find(names_.values().begin(), names_.values().end(), proof) != names_.values().end();
+  }
+
+  // A first line 0, 1, 2 … may be a header.
+  bool numbered_columns() const {
+    for (std::size_t column = 0; column < lines_[0].size(); ++column)
+      if (lines_[0][column] != std::to_string(column)) return false;
+    return true;
+  }
+
+  std::optional<std::size_t> certain_column() const {
+    std::optional<std::size_t> certain, doubtful;
+    for (std::size_t column = 0; column < named_.size(); ++column) {
+      if (!named_[column].covers()) continue;
+      if (names_.numbers() && !named_[column].row_by_row && !no_rank(column)) doubtful = column;
+      else if (!certain) certain = column;
+    }
+    if (!certain && doubtful)
+      refuse(
+          fmt::format("{} holds the names of the model's rows, which are numbers, in another order: names, an index or a rank?",
+                      place(*doubtful)),
+          say_either);
+    for (std::size_t column = 0; certain && column < named_.size(); ++column) {
+      const Named& other = named_[column];
+      if (names_.numbers() && ((named_[*certain].row_by_row && rows_ > few_enough_for_chance) || !other.covers())) continue;
+      if (2 * other.rows >= names_.all().size() && 10 * other.doubled.size() <= other.rows &&
+          other.lines != named_[*certain].lines)
+        refuse(fmt::format("{} and {} name the rows of the model differently", place(*certain), place(column)),
+               fmt::format("leave one of them out; {}, of which the first is taken", say_either));
+    }
+    return certain;
+  }
+
+  [[noreturn]] void refuse_none() const {
+    const auto best =
+        std::max_element(named_.begin(), named_.end(), [](const Named& a, const Named& b) { return a.rows < b.rows; });
+    const std::string called = quoted_some(names_.all(), 2),
+                      way = fmt::format("give every row a line with its name; {}", say_order);
+    if (best->rows == 0)
+      refuse(fmt::format("no column holds the names of the model's rows, which are called {}; the first holds {}", called,
+                         quoted_some({lines_.back()[0]})),
+             way);
+    const std::string start =
+        fmt::format("{} names rows of the model, but ", place(static_cast<std::size_t>(best - named_.begin())));
+    if (!best->doubled.empty()) refuse(fmt::format("{}{} more than one line", start, have(best->doubled)), way);
+    refuse(fmt::format("{}{} no line{}", start, have(best->lacking),
+                       best->strange.empty() ? "" : fmt::format("; no row is called {}", quoted_some(best->strange))),
+           way);
+  }
+
+  // Rows that share names, have none, or are counted: a column may show that the lines are in order, or in another.
+  std::optional<std::size_t> ordered_column(std::string& note) const {
+    std::optional<std::size_t> same;
+    for (std::size_t column = 0; column < named_.size() && !same; ++column)
+      if (named_[column].row_by_row) same = column;
+    const bool shared = !names_.all().empty() && !names_.each_its_own();
+    for (std::size_t column = 0; column < lines_[0].size(); ++column) {
+      if (column != same) refuse_other_count(column);
+      if (!shared || column == same || !same_names_as_often(column)) continue;
+      refuse(fmt::format("several rows of the model share a name, and {} holds these names in another order", place(column)),
+             fmt::format("put the lines in the model's order, a line a row; {}", say_order));
+    }
+    if (shared && !same && names_.mostly_their_own())
+      refuse(fmt::format("several rows of the model share a name, and no column holds the names row by row; they are called {}",
+                         quoted_some(names_.all(), 2)),
+             fmt::format("put the lines in the model's order, a line a row; {}", say_order));
+    if (same) return same;
+    note = shared ? "no column holds the names of the model's rows; lines are taken in order"
+                  : "the rows of the model have no names, and lines are taken in order";
+    return std::nullopt;
+  }
+
+  // Names of kinds of rows, in capitals or not: but for one in a hundred, each as often as in the model.
+  bool same_names_as_often(std::size_t column) const {
+    const auto small = [](std::string word) {
+      std::transform(word.begin(), word.end(), word.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+      return word;
+    };
+    std::unordered_map<std::string, std::ptrdiff_t> counts;
+    for (const std::string& name : names_.all()) ++counts[small(name)];
+    for (std::size_t line = named_[column].first; line < lines_.size(); ++line) --counts[small(lines_[line][column])];
+    std::ptrdiff_t more = 0, fewer = 0;
+    for (const auto& [word, count] : counts) (count > 0 ? more : fewer) += std::abs(count);
+    const auto few = static_cast<std::ptrdiff_t>(std::max<std::size_t>(2, rows_ / 100));
+    return std::max(more, fewer) <= few && 2 * more < static_cast<std::ptrdiff_t>(rows_);
+  }
+
+  // In ascending order it is of the lines as they stand, blank ones among them if these are rows. Where the rows' own places are known it must be
+  // theirs, from 0 or 1, or one of the lines.
+  bool of_the_rows(const Count& count) const {
+    const std::vector<double>& values = count.values;
+    if (!count.all || !count.ascending() || values.size() > rows_) return false;
+    std::vector<double> places = names_.are_places() ? names_.places() : std::vector<double>();
+    const bool contiguous = values.back() - values.front() + 1 == static_cast<double>(values.size());
+    const bool from_the_start = values[0] == 0 || values[0] == 1;
+    if (values.size() < rows_ && !table_.blank.empty()) {
+      places.clear();
+      for (std::size_t line = lines_.size() - values.size(), blank = 0; line < lines_.size(); ++line) {
+        while (blank < table_.blank.size() && table_.blank[blank] <= line) ++blank;
+        places.push_back(static_cast<double>(line + blank));
+      }
+    } else if (places.empty() || (contiguous && from_the_start)) {
+      return true;
+    } else if (std::abs(places[0] - values[0]) > 1) {
+      return false;
+    }
+    return std::equal(places.begin(), places.end(), values.begin(), values.end(),
+                      [shift = places[0] - values[0]](double a, double b) { return a == b + shift; });
+  }
+
+  // Of cells of all lines, of which the first may be a header.
+  std::optional<Count> count_below(std::vector<std::string_view> cells) const {
+    const auto with = count_in(cells, table_.decimal_commas);
+    cells.erase(cells.begin());
+    const auto without = count_in(cells, table_.decimal_commas);
+    if (first_ == FirstLine::header || first_ == FirstLine::likely_header) return without;
+    return with && (!without || with->values.size() > without->values.size() || first_ == FirstLine::label) ? with : without;
+  }
+
+  void refuse_other_count(std::size_t column) const {
+    std::vector<std::string_view> cells;
+    for (const LabelLine& line : lines_) cells.emplace_back(line[column]);
+    const auto count = count_below(std::move(cells));
+    if (count && of_the_rows(*count)) return;
+    const bool counts = count && (count->dense || (column == 0 && count->plain && count->all && count->whole()));
+    const bool of_places = names_.only_count() && 2 * named_[column].rows >= rows_ && named_[column].doubled.empty();
+    if (!counts && !of_places) return;
+    const bool known = names_.only_count() && named_[column].covers();
+    if (count && count->all && count->ascending() && count->values.size() > rows_)
+      refuse(fmt::format("{} counts {} lines, and the model has {} rows", place(column), count->values.size(), rows_),
+             "leave out the lines of rows that the model does not have; then one line a row, in the model's order");
+    const char* what = count && count->all && count->ascending()
+                           ? "{} counts, and not the lines as they stand, nor the model's rows"
+                           : "{} counts the lines, in another order than they stand; an index or a rank?";
+    refuse(fmt::format(fmt::runtime(what), place(column)),
+           fmt::format("sort the lines by it, if it is an index of the model's rows; {}", known ? say_either : say_order));
+  }
+
+  // A line of one column that begins with the name or the number of a row has a second column behind it.
+  void refuse_hidden_column() const {
+    if (lines_.size() < 3) return;
+    const auto refuse_line = [&](const std::string& what) {
+      refuse(fmt::format("{}: \"{}\"", what, lines_.back()[0]),
+             fmt::format("separate columns by commas, semicolons or tabs; {}", say_order));
+    };
+    refuse_hidden_names(refuse_line);
+    for (const char separator : separators) {
+      std::vector<std::string_view> cells;
+      for (const LabelLine& line : lines_) {
+        const std::size_t end = line[0].find(separator);
+        cells.push_back(end == std::string::npos ? std::string_view() : trimmed(std::string_view(line[0]).substr(0, end)));
+      }
+      if (const auto count = count_below(std::move(cells)); count && count->dense && !of_the_rows(*count))
+        refuse_line(
+            fmt::format("the lines of the only column begin with numbers, up to \"{}\", that are not in order", separator));
+    }
+  }
+
+  template <class RefuseLine>
+  void refuse_hidden_names(const RefuseLine& refuse_line) const {
+    if (names_.all().empty() || names_.only_count()) return;
+    const std::size_t held = lines_.size() - 1;
+    std::unordered_set<std::size_t> begun, whole;
+    std::size_t begin = 0;  // lines that do
+    for (std::size_t line = 1; line < lines_.size(); ++line) {
+      const std::string& cell = lines_[line][0];
+      if (const auto row = names_.row(cell)) whole.insert(*row);
+      bool begins = false;
+      for (std::size_t at = cell.find_first_of(separators); at != std::string::npos; at = cell.find_first_of(separators, at + 1))
+        if (const auto row = names_.row(std::string(trimmed(std::string_view(cell).substr(0, at)))))
+          begins = true, begun.insert(*row);
+      begin += begins ? 1 : 0;
+    }
+    const bool many = 10 * begun.size() >= std::min(held, rows_);
+    if (begun.size() > 1 && (names_.mostly_their_own() ? many : 10 * begin >= 9 * held))
+      refuse_line("the lines of the only column begin with names of the model's rows");
+    if (names_.mostly_their_own() && !named_[0].row_by_row && (names_.numbers() ? named_[0].covers() : 2 * whole.size() >= held))
+      refuse_line("the only column holds names of the model's rows, in another order");
+  }
+
+  const LabelLines& table_;
+  const std::vector<LabelLine>& lines_;
+  FirstLine first_;
+  RowNames names_;
+  std::size_t rows_;
+  const std::string& path_;
+  std::vector<Named> named_;  // by column, where the rows have names
+};
 
 }  // namespace
 
@@ -269,56 +390,29 @@ std::string quoted_some(const std::vector<std::string>& words, std::size_t most)
   return shown < words.size() ? fmt::format("{} and {} more", text, words.size() - shown) : text;
 }
 
-bool lay_out_by_names(const std::vector<LabelLine>& lines, FirstLine first, const std::vector<std::string>& names,
-                      const std::string& path, LabelLayout& layout) {
-  const RowNames row_names(names);
-  if (lines[0].size() < 2) {
-    refuse_blanks(lines, first, row_names, path);
-    return false;
-  }
-  std::optional<std::size_t> naming;
-  std::vector<Named> asked;
-  for (std::size_t column = 0; column < lines[0].size(); ++column) asked.push_back(ask(lines, column, first, row_names));
-  for (std::size_t column = 0; column < asked.size(); ++column) {
-    const Named& named = asked[column];
-    if (named.row_by_row || (row_names.each_its_own() && named.covers())) {
-      if (naming && named.lines != asked[*naming].lines) refuse_some(named, column, row_names, path);
-      if (!naming) naming = column;
-      if (row_names.numbers() && column > 0 && !named.row_by_row)
-        throw Error(Failure::input,
-                    fmt::format("{}: column {} holds the names of the model's rows, numbers, in another order; names or a rank?",
-                                path, column + 1),
-                    fmt::format("put it first, if lines are to be placed by it; {}", say_order));
-    } else if (names_some(named, lines, column, row_names)) {
-      refuse_some(named, column, row_names, path);
-    }
-    if (row_names.numbers() && naming) break;
-  }
-  if (naming) {
-    const Named& named = asked[*naming];
-    layout.names = *naming;
-    layout.header = named.first == 1;
-    layout.lines = named.lines;
-    if (named.row_by_row)
-      for (std::size_t row = 0; row < names.size(); ++row) layout.lines[row] = row + named.first;
-    layout.remarks.push_back(
-        row_names.each_its_own()
-            ? fmt::format("lines are placed by the row names in {}", place_text(*naming))
-            : fmt::format("several rows share a name; lines are taken in order, which is that of the names in {}",
-                          place_text(*naming)));
-    if (!named.strange.empty())
-      layout.remarks.push_back(
-          fmt::format("{} left out, of names that no row of the model has: {}",
-                      named.strange.size() == 1 ? "1 line is" : fmt::format("{} lines are", named.strange.size()),
-                      quoted_some(named.strange)));
-    return true;
-  }
-  refuse_other_order(lines, first, names, path);
-  if (row_names.mostly_their_own() && numbers_kept(names).empty() && !row_names.numbers())
-    refuse_other_names(lines, first, row_names, path);
-  if (!names.empty() && words(lines, 0, 1))
-    layout.remarks.emplace_back("no column holds the names of the model's rows; lines are taken in order");
-  return false;
+bool lay_out_by_names(const LabelLines& table, FirstLine first, const LabelledRows& rows, const std::string& path,
+                      LabelLayout& layout) {
+  const Asking asking(table, first, rows, path);
+  std::string note;
+  const auto naming = rows.placing == Placing::by_name ? asking.by_name() : asking.if_certain(note);
+  if (!note.empty()) layout.remarks.push_back(note);
+  if (!naming) return false;
+  const Named& named = asking.named(*naming);
+  layout.names = *naming;
+  layout.header = named.first == 1;
+  layout.lines = named.lines;
+  if (named.row_by_row)
+    for (std::size_t row = 0; row < layout.lines.size(); ++row) layout.lines[row] = row + named.first;
+  const std::string place = *naming == 0 ? "the first column" : fmt::format("column {}", *naming + 1);
+  layout.remarks.push_back(
+      asking.names().each_its_own()
+          ? fmt::format("lines are placed by the row names in {}", place)
+          : fmt::format("several rows share a name; lines are taken in order, which is that of the names in {}", place));
+  if (!named.strange.empty())
+    layout.remarks.push_back(fmt::format(
+        "{} left out, of names that no row of the model has: {}",
+        named.strange.size() == 1 ? "1 line is" : fmt::format("{} lines are", named.strange.size()), quoted_some(named.strange)));
+  return true;
 }
 
 }  // namespace fd

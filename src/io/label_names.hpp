@@ -1,9 +1,16 @@
-// Lines of a table of labels that say which rows they belong to. Labels reach their own rows for certain, or are refused with what to do.
+// Lines of a table of labels that say which rows they belong to. A table is taken only where there is no doubt; the user, who knows, settles a doubt:
+// lines are in the model's order, or are placed by their names.
 //
-// A column that names every row of the model once places the lines; lines that name no row are left out. A column that holds the rows' names row by row
-// shows that the lines are in order, also where rows share names. Refused is what leaves a doubt: a column that names some of the rows, or two that
-// name them differently; names of which the model has none; whole numbers, each on one line, that are not in ascending order (an index, or a rank). The
-// user, who knows, says that lines are in the model's order.
+//   names of rows        taken                                                           refused
+//   unique words         a column that covers them, in any order                         two that disagree; none
+//   unique numbers       a column equal to them row by row; or that covers them, where   one that may be an index or a rank; none
+//                        neither is dense; or that counts the lines of the whole table
+//                        from a base that the names prove
+//   shared               a column equal to them row by row; one that is not made of them a column of the same names in another order
+//   none, or a count     in order                                                        a column that counts, and not in ascending order
+//
+// A table of one column is taken in order, unless its lines begin with names or with numbers in another order: it hides a second column.
+// Lines that name no row are left out, and this is said.
 #pragma once
 
 #include <string>
@@ -15,8 +22,8 @@ namespace fd {
 
 // `first`: what the first line is by its content. Fills the layout, true; or leaves the lines to be taken in order, false. Throws Error(input) that
 // names `path`.
-bool lay_out_by_names(const std::vector<LabelLine>& lines, FirstLine first, const std::vector<std::string>& names,
-                      const std::string& path, LabelLayout& layout);
+bool lay_out_by_names(const LabelLines& table, FirstLine first, const LabelledRows& rows, const std::string& path,
+                      LabelLayout& layout);
 
 // Some words in quotes, and how many more there are.
 std::string quoted_some(const std::vector<std::string>& words, std::size_t most = 5);

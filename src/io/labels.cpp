@@ -61,54 +61,112 @@ std::vector<Labels> numbers_from(const std::vector<std::string>& files, std::siz
   return labels;
 }
 
+// Numbers in an array have no names beside them.
+void refuse_names(const LabelledRows& rows, const std::string& path) {
+  if (rows.placing == Placing::by_name)
+    throw Error(Failure::input, fmt::format("{}: an array has no column that names its rows", path),
+                "leave --by-name out, if its rows are in the model's order");
+}
+
+struct RawLine {
+  std::size_t number;
+  std::string text;
+};
+
+// What separates the cells; '\n' where nothing does. A first line without a separator above lines that have one each is what R writes: a heading for
+// the labels and none for the names, which it keeps different.
+char separator_of(const std::vector<RawLine>& lines) {
+  const std::string_view first = lines[0].text;
+  const char found = find_separator(first.substr(std::min(first.find_first_not_of('#'), first.size())));  // "#3" is no comment
+  if (found != blanks) return found;
+  for (const char separator : {';', '\t', ','}) {
+    std::set<std::string_view> names;
+    for (std::size_t i = 1; i < lines.size(); ++i) {
+      Cells cells(lines[i].text, separator);
+      std::string_view name, label;
+      if (!cells.next(name) || !cells.next(label) || cells.next(label) || !names.insert(name).second) break;
+    }
+    if (lines.size() > 1 && names.size() == lines.size() - 1) return separator;
+  }
+  return '\n';  // "T cell" is one word
+}
+
+// "AAC-1" "T cell": words in quotes with blanks between them.
+bool quoted_words(std::string_view line) {
+  std::size_t end = line.starts_with('"') ? 1 : line.size();
+  while (end < line.size() && (line[end] != '"' || (end + 1 < line.size() && line[end + 1] == '"')))
+    end += line[end] == '"' ? 2 : 1;
+  return end + 2 < line.size() && (line[end + 1] == ' ' || line[end + 1] == '\t');
+}
+
+LabelLine cells_of(const RawLine& line, char separator, const std::string& path) {
+  const auto refuse = [&](const std::string& what, const char* hint) {
+    throw Error(Failure::input, fmt::format("{}, line {}: {}", path, line.number, what), hint);
+  };
+  if (separator == '\n' && quoted_words(line.text))
+    refuse("words in quotes with blanks between them", "separate columns by commas: in R, sep = \",\" with col.names = NA");
+  LabelLine cells;
+  std::string_view cell;
+  Cells all(line.text, separator);
+  while (all.next(cell)) {
+    if (all.open_quote()) refuse("a quote is not closed", "close it, and leave line ends out of cells");
+    if (cell.size() > longest_word)
+      refuse(fmt::format("a label of {} bytes; at most {} are read", cell.size(), longest_word), "shorten the labels");
+    cells.push_back(plain_text(cell));
+  }
+  return cells;
+}
+
 // Lines of a table. An empty line of a table of one column is a missing label; of several it is blank. Those at the end are kept apart.
 LabelLines lines_of(const std::string& path) {
   const SequentialFile file(path);
   LineReader reader(file.descriptor(), path);
-  LabelLines table;
-  std::vector<LabelLine>& lines = table.filled;
-  char separator = '\0';
-  std::size_t empty = 0;  // lines since the last that was not
+  std::vector<RawLine> raw;  // that are not blank
   for (std::string_view line; reader.next(line);) {
     if (reader.number() == 1 && line.starts_with("\xef\xbb\xbf")) line.remove_prefix(3);
-    if (trimmed(line).empty()) {
-      ++empty;
-      continue;
-    }
-    if (line.find('\0') != std::string_view::npos)
-      throw Error(Failure::input, fmt::format("{}, line {}: not text (a zero byte)", path, reader.number()),
-                  "give labels as text, a line a row");
-    if (lines.empty()) {
-      separator = find_separator(line.substr(std::min(line.find_first_not_of('#'), line.size())));  // "#3" is no comment
-      if (separator == blanks) separator = '\n';                                                    // "T cell" is one word
-    }
-    LabelLine cells;
-    std::string_view cell;
-    for (Cells all(line, separator); all.next(cell);) {
-      if (cell.size() > longest_word)
+    for (const char c : {'\0', '\r'})
+      if (line.find(c) != std::string_view::npos)
         throw Error(Failure::input,
-                    fmt::format("{}, line {}: a label of {} bytes; at most {} are read", path, reader.number(), cell.size(),
-                                longest_word),
-                    "shorten the labels");
-      cells.push_back(plain_text(cell));
-    }
-    if (!lines.empty() && cells.size() != lines.front().size())
-      throw Error(Failure::input,
-                  fmt::format("{}, line {}: {} cells, but the first line has {}", path, reader.number(), cells.size(),
-                              lines.front().size()),
-                  "every line needs the same number of cells");
-    if (cells.size() == 1) lines.insert(lines.end(), empty, LabelLine(1));
+                    fmt::format("{}, line {}: {}", path, reader.number(),
+                                c == '\0' ? "not text (a zero byte)" : "a carriage return inside the line"),
+                    "give labels as text, a line a row, lines ended by a line feed");
+    if (!trimmed(line).empty()) raw.push_back({reader.number(), std::string(line)});
+  }
+  LabelLines table;
+  if (raw.empty()) return table;
+  const char separator = separator_of(raw);
+  std::vector<LabelLine>& lines = table.filled;
+  std::size_t before = 0;  // the line before
+  for (const RawLine& line : raw) {
+    LabelLine cells = cells_of(line, separator, path);
+    const std::size_t empty = line.number - before - 1;
+    if (separator == '\n') lines.insert(lines.end(), empty, LabelLine(1));
     else table.blank.insert(table.blank.end(), empty, lines.size());
-    empty = 0;
+    before = line.number;
     lines.push_back(std::move(cells));
   }
-  table.trailing = empty;
+  table.trailing = reader.number() - before;
+  table.decimal_commas = separator == ';';
+  const auto shorter = [&](const LabelLine& line) { return line.size() == lines[0].size() + 1; };
+  const auto ends_empty = [](const LabelLine& line) { return line.back().empty(); };
+  if (lines.size() > 1 && std::all_of(lines.begin() + 1, lines.end(), shorter) &&
+      !std::all_of(lines.begin() + 1, lines.end(), ends_empty)) {
+    lines[0].insert(lines[0].begin(), std::string());
+    table.headed = true;
+  }
+  for (std::size_t i = 0; i < raw.size() && separator != '\n'; ++i)
+    if (lines[i].size() != lines[0].size())
+      throw Error(
+          Failure::input,
+          fmt::format("{}, line {}: {} cells, but the first line has {}", path, raw[i].number, lines[i].size(), lines[0].size()),
+          "every line needs the same number of cells");
   return table;
 }
 
-Labels column_of(const std::vector<LabelLine>& lines, std::size_t column, const LabelLayout& layout, bool clusters) {
+Labels column_of(const LabelLines& table, std::size_t column, const LabelLayout& layout, bool clusters) {
+  const std::vector<LabelLine>& lines = table.filled;
   Labels labels;
-  NumberReader read(false);
+  NumberReader read(table.decimal_commas);
   std::set<double> distinct;
   bool numeric = true, whole = true;
   const std::string nothing;
@@ -135,7 +193,10 @@ Labels column_of(const std::vector<LabelLine>& lines, std::size_t column, const 
 
 std::vector<Labels> read_columns(const std::string& path, const LabelledRows& rows, const Kind& kind,
                                  std::vector<std::string>* notes) {
-  if (binary(path)) return numbers_from({path}, rows.count, kind);
+  if (binary(path)) {
+    refuse_names(rows, path);
+    return numbers_from({path}, rows.count, kind);
+  }
   const LabelLines table = lines_of(path);
   const std::vector<LabelLine>& lines = table.filled;
   const LabelLayout layout = lay_out_labels(table, rows, path, kind.noun);
@@ -144,7 +205,7 @@ std::vector<Labels> read_columns(const std::string& path, const LabelledRows& ro
   std::vector<Labels> labels;
   for (std::size_t column = 0; column < lines[0].size(); ++column) {
     if (column == layout.names) continue;
-    labels.push_back(column_of(lines, column, layout, kind.clusters));
+    labels.push_back(column_of(table, column, layout, kind.clusters));
     const bool headed = layout.header && !lines[0][column].empty();
     labels.back().name = headed ? lines[0][column] : fmt::format("column {}", column + 1);
   }
@@ -159,16 +220,21 @@ std::vector<Labels> read_labels(const std::string& path, const LabelledRows& row
 
 std::vector<Labels> read_targets(const std::vector<std::string>& files, const LabelledRows& rows,
                                  std::vector<std::string>* notes) {
-  return files.size() > 1 ? numbers_from(files, rows.count, target_kind) : read_columns(files.at(0), rows, target_kind, notes);
+  if (files.size() == 1) return read_columns(files[0], rows, target_kind, notes);
+  refuse_names(rows, files.at(0));
+  return numbers_from(files, rows.count, target_kind);
 }
 
 void require_numbers(const Labels& column, const std::string& file) {
-  NumberReader read(false);
-  for (std::size_t i = 0; i < column.words.size(); ++i)
-    if (!column.words[i].empty() && !read(column.words[i]))
-      throw Error(Failure::input,
-                  fmt::format("{}, {}: \"{}\" of row {} is not a number", file, column.name, column.words[i], i + 1),
-                  "give numbers, with NA or an empty cell where there is none; --columns chooses the columns that hold them");
+  for (const bool commas :
+       {true, false}) {  // which of them decimals have in the file is not known here; one of the two finds the cell
+    NumberReader read(commas);
+    for (std::size_t i = 0; i < column.words.size(); ++i)
+      if (!column.words[i].empty() && !read(column.words[i]))
+        throw Error(Failure::input,
+                    fmt::format("{}, {}: \"{}\" of row {} is not a number", file, column.name, column.words[i], i + 1),
+                    "give numbers, with NA or an empty cell where there is none; --columns chooses the columns that hold them");
+  }
 }
 
 }  // namespace fd

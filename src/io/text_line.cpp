@@ -144,6 +144,7 @@ bool Cells::next(std::string_view& cell) {
       if (separates(from[i])) end = begin + i;
       return separates(from[i]);
     });
+    open_ = end == rest_.size() && std::count(from.begin(), from.end(), '"') % 2 != 0;
   } else {
     for (end = begin; end < rest_.size() && !separates(rest_[end]);) ++end;
   }

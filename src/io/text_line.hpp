@@ -52,11 +52,12 @@ class Cells {
  public:
   Cells(std::string_view line, char separator) : rest_(line), separator_(separator) {}
   bool next(std::string_view& cell);  // blanks and one pair of quotes around it are taken off; quotes doubled inside it stay so
+  bool open_quote() const { return open_; }  // of the cell handed out last: the line ends inside it
 
  private:
   std::string_view rest_;
   char separator_;
-  bool done_ = false;
+  bool done_ = false, open_ = false;
 };
 
 }  // namespace fd

@@ -13,7 +13,12 @@ def test_json_progress_is_one_object_a_line(program, points):
     result = program("fit", "points.npy", "-k", "4", "--beta0", "1", "--beta0-cap", "2", "-o", "model.h5", "--json-progress", "--json")
     events = [json.loads(line) for line in result.stderr.strip().splitlines()]
     assert json.loads(result.stdout)["n"] == 400
-    assert {event["event"] for event in events} == {"progress", "note", "end"}
+    assert {event["event"] for event in events} - {"remark"} == {"progress", "note", "end"}
+    # the remarks of the model, as on standard output, and a share done that never falls
+    said = [{key: value for key, value in event.items() if key != "event"} for event in events if event["event"] == "remark"]
+    assert said == json.loads(result.stdout)["remarks"]
+    done = [event["fraction"] or 0 for event in events if event["event"] == "progress"]
+    assert done == sorted(done) and done[-1] == 1
     assert events[-1] == {"event": "end", "outcome": "done", "status": 0, "text": ""}
     assert "--beta0-cap has no effect" in next(event["text"] for event in events if event["event"] == "note")
     progress = [event for event in events if event["event"] == "progress"]
@@ -36,6 +41,8 @@ def test_every_end_is_json_and_logged(program, points):
 
     text, logged = ended(1, "numbers", "points.npy", "--beta", "5", "-k", "6", "--max-passes", "1")
     assert "passes ran out" in text and text in logged
+    log = (program.folder / "fit.log").read_text()
+    assert "remark not-converged (" in log
     assert ended(0, "done", "points.npy", "-k", "2")[1].endswith("  done")
     (program.folder / "bad.csv").write_text("1,2\n3,nan\n5,6\n7,8\n")
     text, logged = ended(2, "failed", "bad.csv", "-k", "2")

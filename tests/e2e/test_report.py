@@ -117,6 +117,21 @@ def test_labels_are_placed_by_all_names_or_refused(program, model):
     (program.folder / "l.csv").write_text(",cell,score\n" + "".join(f"{k},{line}\n" for k, line in enumerate(lines)))
     assert "row names in column 2" in program("report", "named.h5", "--color", "l.csv", "-o", "again.html").stderr
     assert [c["name"] for c in document_of(program.folder / "again.html")["columns"][5:]] == ["column 1", "score"]
+    # without that column the user has to say what the order is
+    (program.folder / "l.csv").write_text("kind,score\n" + "".join(f"a,{i}.5\n" for i in range(400)))
+    program.refused("report", "named.h5", "--color", "l.csv", "-o", "r.html", words=["no column holds the names", "--in-order"])
+    program("report", "named.h5", "--color", "l.csv", "-o", "order.html", "--in-order")
+    program.refused("report", "named.h5", "--color", "l.csv", "-o", "r.html", "--by-name", words=["no column holds the names"])
+    program.refused("report", "named.h5", "--color", "l.csv", "-o", "r.html", "--by-name", "--in-order", words=["--in-order"])
+    (program.folder / "l.csv").write_text(",score\n" + "".join(f"{i},{i}.5\n" for i in order))
+    (program.folder / "counted.csv").write_text(",x,y,z\n" + "".join(f"{i},{','.join(map(str, row))}\n" for i, row in enumerate(model)))
+    program("fit", "counted.csv", "--beta", "2", "-k", "4", "-o", "counted.h5")
+    program.refused("report", "counted.h5", "--color", "l.csv", "-o", "r.html", words=["index or a rank", "--in-order", "--by-name"])
+    program("report", "counted.h5", "--color", "l.csv", "-o", "placed.html", "--by-name")
+    program.refused("decode", "counted.h5", "l.csv", words=["index or a rank"])
+    program("decode", "counted.h5", "l.csv", "--by-name")
+    low = lambda file: document_of(program.folder / file)["columns"][5]
+    assert low("placed.html")["low"] == 5 and low("placed.html")["name"] == "score"
     codes = lambda file, j: re.search(rf'id="column-{j}">([^<]*)<', (program.folder / file).read_text()).group(1)
     assert codes("again.html", 6) == codes("r.html", 5)
 

@@ -341,6 +341,45 @@ def test_keyboard(page):
     page("const f = document.getElementById('map-main'); f.focus(); f.dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight'}))")
     page.settle()
     assert page.hash_of("#map-main canvas") != before
+    press = lambda key: page(f"const f = document.getElementById('map-main'); f.focus(); f.dispatchEvent(new KeyboardEvent('keydown', {{key: '{key}'}}))")
+    rows = []
+    for key in "nnp":
+        press(key)
+        rows.append(page("return document.getElementById('tip').textContent.split('\\n')[0]"))
+    assert rows[0] == rows[2] != rows[1] and all(row.startswith("row ") for row in rows)
+    assert page("return getComputedStyle(document.querySelector('#map-main .mark')).display") != "none"
+    press("0"), press("s"), page.settle()
+    everything = page("return document.getElementById('selected').textContent")
+    press("+"), press("+"), press("s"), page.settle()
+    fewer = page("return document.getElementById('selected').textContent")
+    number = lambda text: int("".join(c for c in text.split(" row")[0] if c.isdigit()) or 0)
+    assert 0 < number(fewer) < number(everything)
+    assert page("return document.getElementById('tip').hidden")
+    press("Escape"), press("0"), page.settle()
+    assert page("return document.getElementById('selected-csv').disabled")
+
+
+@pytest.mark.parametrize("width", [360, 320])
+def test_notes_and_tips_stay_inside_a_phone(browser, roll, tmp_path, width):
+    n = len(np.load(roll / "demo.npy"))
+    (tmp_path / "long.csv").write_text("word,row,dc1\n" + "".join(f"{'long ' * 198}{i % 3},{i % 2},{i / 7}\n" for i in range(n)))
+    run("report", roll / "demo-model.h5", "--color", tmp_path / "long.csv", "-o", tmp_path / "long.html", folder=tmp_path)
+    browser.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": 500, "deviceScaleFactor": 1, "mobile": False})
+    try:
+        browser.open(tmp_path / "long.html", width=500, height=500)
+        for plot in ("plot-flow", "plot-neighbours", "plot-dimension"):
+            left, right, low, high = browser("const n = document.querySelector(`#${arguments[0]} text.note`).getBoundingClientRect(), f = document.querySelector(`#${arguments[0]} .catch`).getBoundingClientRect(); return [n.left, n.right, f.left - 0.5, f.right + 0.5]", plot)
+            assert low <= left and right <= high, plot
+        browser("document.getElementById('map-main').scrollIntoView({behavior: 'instant'}); const f = document.getElementById('map-main'); f.focus(); f.dispatchEvent(new KeyboardEvent('keydown', {key: 'n'}))")
+        top, bottom, left, right = browser("const b = document.getElementById('tip').getBoundingClientRect(); return [b.top, b.bottom, b.left, b.right]")
+        assert 0 <= top < bottom <= 500 and 0 <= left < right <= width
+        browser("const f = document.getElementById('map-main'); f.dispatchEvent(new KeyboardEvent('keydown', {key: 's'}))")
+        browser.click("#selected-csv")
+        heads = browser.downloaded("selected-rows.csv").decode().splitlines()[0].split(",")
+        assert len(set(heads)) == len(heads) and heads[0] == "row" and {"row (2)", "dc1 (2)"} <= set(heads)
+        assert browser.complaints() == []
+    finally:
+        browser.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 def test_the_policy_forbids_the_network_and_strange_scripts(browser, roll):

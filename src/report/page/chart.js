@@ -20,8 +20,12 @@ function tip(text, event) {
   box.hidden = !text;
   if (!text) return;
   box.textContent = text;
+  box.style.left = "0";  // measured where it has its full width
   var left = event.pageX + 14, top = event.pageY + 14, edge = document.documentElement.clientWidth + window.pageXOffset;
   if (left + box.offsetWidth > edge - 4) left = Math.max(window.pageXOffset + 4, event.pageX - box.offsetWidth - 10);
+  // below the mouse where there is room, else above it; a text as tall as the window starts at its top
+  var bottom = window.pageYOffset + document.documentElement.clientHeight;
+  if (top + box.offsetHeight > bottom - 4) top = Math.max(window.pageYOffset + 4, Math.min(bottom - 4, event.pageY - 10) - box.offsetHeight);
   box.style.left = left + "px";
   box.style.top = top + "px";
 }

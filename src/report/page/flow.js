@@ -58,8 +58,11 @@ function chosenLine(layer, self) {
 
 // Over the curves, which may pass there.
 function chosenNote(layer, self) {
-  var at = self.x(report.beta), late = at > self.width - 150;
-  layer.append("text").attr("class", "note").attr("x", at + (late ? -6 : 6)).attr("y", 14).attr("text-anchor", late ? "end" : "start").text((report.chosen ? "chosen: β = " : "given: β = ") + short(report.beta));
+  var at = self.x(report.beta), note = layer.append("text").attr("class", "note").attr("y", 14).text((report.chosen ? "chosen: β = " : "given: β = ") + short(report.beta));
+  // right of the line, else left of it; on a phone there is room on neither side, and it stands in the plot's corner
+  var wide = note.node().getComputedTextLength(), left = at + 6;
+  if (left + wide > self.width) left = Math.max(0, at - 6 - wide);
+  note.attr("x", left);
 }
 
 function curve(layer, self, probes, field, colour, dash) {

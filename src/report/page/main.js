@@ -77,13 +77,15 @@ function recolour() {
 
 // ---- rows
 
+function shortened(text, most) { return text !== null && text.length > most ? text.slice(0, most - 1) + "…" : text; }
+
 state.describe = function (i) {
-  var lines = ["row " + count(rowNumber(i)) + (rowName(i) !== null ? ": " + rowName(i) : "")];
+  var lines = ["row " + count(rowNumber(i)) + (rowName(i) !== null ? ": " + shortened(rowName(i), 200) : "")];
   var shown = [state.x, state.y, state.z, state.colour].filter(function (index, k, all) { return all.indexOf(index) === k; });
   report.columns.forEach(function (head, index) {
     if (shown.indexOf(index) < 0 && (isMode(index) || head.kind === "density")) return;
     var col = column(index);
-    lines.push(head.name + ": " + (col.kind === "word" ? wordOf(col, i) : isNaN(col.values[i]) ? "missing" : head.form === "steps" ? short(col.values[i] * factor(index, state.time)) : String(exactText(index, col.values[i], 1)).replace(/-/g, "−")));
+    lines.push(head.name + ": " + (col.kind === "word" ? shortened(wordOf(col, i), 200) : isNaN(col.values[i]) ? "missing" : head.form === "steps" ? short(col.values[i] * factor(index, state.time)) : String(exactText(index, col.values[i], 1)).replace(/-/g, "−")));
   });
   return lines.slice(0, 12).join("\n");
 };
@@ -97,9 +99,20 @@ state.select = function (rows) {
   panels.forEach(function (panel) { panel.request(); });
 };
 
+// Labels may be called like a coordinate, "row", or like each other: a heading that stood before gets a number.
+function differing(heads) {
+  var used = {};
+  return heads.map(function (head) {
+    var name = head;
+    for (var k = 2; used["=" + name] || (name !== head && heads.indexOf(name) >= 0); ++k) name = head + " (" + k + ")";
+    used["=" + name] = true;
+    return name;
+  });
+}
+
 function selectedCsv() {
   var heads = report.columns.map(function (head, index) { return isMode(index) ? "dc" + (index + 1) + (state.time === 1 ? "" : " t=" + parseFloat(state.time.toPrecision(6))) : head.kind === "density" ? "log10_density" : head.name; });
-  var table = [["row"].concat(report.names ? ["name"] : [], heads)];
+  var table = [differing(["row"].concat(report.names ? ["name"] : [], heads))];
   state.rows.forEach(function (i) {
     table.push([rowNumber(i)].concat(report.names ? [rowName(i)] : [], report.columns.map(function (head, index) {
       var col = column(index);

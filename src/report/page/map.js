@@ -95,6 +95,7 @@ function mapPanel(id, state, vertical) {
       xName: frame.append("text").attr("class", "label").attr("x", self.width / 2).attr("y", self.height + 36).attr("text-anchor", "middle"),
       yName: frame.append("text").attr("class", "label").attr("x", -margin.left + 8).attr("y", -10),
       lasso: frame.append("path").attr("class", "lasso"),
+      mark: frame.append("circle").attr("class", "mark").attr("r", 7).style("display", "none"),
       catcher: frame.append("rect").attr("class", "catch").attr("width", self.width).attr("height", self.height)
     };
     listen();
@@ -152,14 +153,35 @@ function mapPanel(id, state, vertical) {
     return rows;
   }
 
+  var walked = -1;  // the row that keys have come to
   function hover() {
     var at = place(d3.event), best = -1, nearest = 64;
     for (var i = 0; i < n; ++i) {
       var a = self.px[i] - at[0], b = self.py[i] - at[1], square = a * a + b * b;
       if (square < nearest) nearest = square, best = i;
     }
+    if (best >= 0) walked = best;
+    mark(-1);
     tip(best < 0 ? "" : state.describe(best), d3.event);
   }
+
+  // By keys: the next row in view in the order of the file, with its tip and a ring around its dot; all rows in view.
+  function inView(i) { return self.px[i] >= 0 && self.px[i] <= self.width && self.py[i] >= 0 && self.py[i] <= self.height; }
+  function mark(row) { parts.mark.style("display", row < 0 ? "none" : null).attr("cx", row < 0 ? 0 : self.px[row]).attr("cy", row < 0 ? 0 : self.py[row]); }
+  function walk(step) {
+    for (var tried = 0, row = walked < 0 && step < 0 ? 0 : walked; tried < n; ++tried) {
+      row = (row + step + n) % n;
+      if (!inView(row)) continue;
+      walked = row;
+      var box = parts.catcher.node().getBoundingClientRect();
+      mark(row);
+      tip(state.describe(row), {pageX: box.left + window.pageXOffset + self.px[row] * box.width / self.width, pageY: box.top + window.pageYOffset + self.py[row] * box.height / self.height});
+      byId("said").textContent = state.describe(row);
+      return;
+    }
+  }
+  function unmark() { tip(""); mark(-1); }
+  figure.addEventListener("blur", unmark);
 
   // Domains that have all rows in view.
   function fitted() {
@@ -326,8 +348,14 @@ function mapPanel(id, state, vertical) {
     if (event.target !== figure) return;
     var arrow = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1]}[event.key];
     var grow = {"+": 0.8, "=": 0.8, "-": 1.25}[event.key];
-    if (!arrow && !grow && event.key !== "0") return;
+    var step = {n: 1, p: -1}[event.key], selects = event.key === "s", leaves = event.key === "Escape";
+    if (event.ctrlKey || event.metaKey || event.altKey || !(arrow || grow || step || selects || leaves || event.key === "0")) return;
     event.preventDefault();
+    if (step || selects) project();  // where the dots are now, drawn or not
+    if (step) return walk(step);
+    unmark();
+    if (selects) return state.select(d3.range(n).filter(inView));
+    if (leaves) return state.select([]);
     if (event.key === "0") { self.home(); self.moved(x.domain()); return; }
     if (self.solid()) {
       if (arrow) { turn.yaw += 0.1 * arrow[0]; turn.pitch = Math.max(-1.57, Math.min(1.57, turn.pitch - 0.1 * arrow[1])); }
