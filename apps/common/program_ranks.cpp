@@ -2,6 +2,9 @@
 
 #include <dlfcn.h>
 #include <signal.h>
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 
 #include <cstdlib>
 #include <exception>
@@ -50,6 +53,13 @@ std::unique_ptr<Comm> open_mpi() {
   return std::unique_ptr<Comm>(open());
 }
 
+// Messages come and go by the megabyte: without a threshold that stays where it is the allocator would keep what they leave.
+void give_back_what_is_freed() {
+#if defined(__GLIBC__)
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
+}
+
 }  // namespace
 
 Comm* program_ranks() { return ranks; }
@@ -65,6 +75,7 @@ int run_on_ranks(const std::function<int()>& program) {
     return exit_status(error.kind());
   }
   if (comm->size() == 1) return program();
+  give_back_what_is_freed();
   if (comm->rank() == 0) {
     ranks = comm.get();
     const int status = program();

@@ -180,20 +180,34 @@ class DiffusionMap(Estimator):
 
     # -- fitting
 
-    def fit(self: Self, X: Any, y: Any = None) -> Self:
-        """Fits the map to the rows of X; y is ignored."""
-        names, rows, points = feature_names(X), row_names(X), as_points(X)
-        if len(points) < 3:
-            samples = "1 sample" if len(points) == 1 else f"{len(points)} samples"
-            raise ValueError(f"Found array with {samples} (shape={points.shape}): a diffusion map needs at least 3")
-        options, _ = self._options(), self._time
-        checkpoint = None if self.checkpoint is None else as_checkpoint(self.checkpoint)
-        notes = []
-        if options.modes >= len(points):
-            notes.append(f"n_components = {options.modes}, but {len(points)} rows have {len(points) - 1} nontrivial modes: those are made")
-            options.modes = len(points) - 1
+    def fit(self: Self, X: Any, y: Any = None, *, comm: Any = None) -> Self:
+        """Fits the map to the rows of X; y is ignored.
+
+        ``comm``, a communicator of mpi4py, spreads the rows over the processes of an MPI job. All of them call ``fit``; X and the parameters are rank 0's,
+        the others may give None. Rank 0 has the fitted map, on the others the estimator stays as it is; what goes wrong is raised on all.
+        """
+        if comm is None:
+            return self._fit(X, None)
+        from ._mpi import Ranks
+
+        with Ranks(comm) as ranks:
+            if ranks.rank == 0:
+                return self._fit(X, ranks)
+            ranks.agree(None)
+            _native.serve_fit(ranks)
+        return self
+
+    def _fit(self, X, ranks):
+        try:
+            names, rows, points, options, checkpoint, notes = self._checked(X)
+        except Exception as error:
+            if ranks is not None:
+                ranks.agree(error)
+            raise
+        if ranks is not None:
+            ranks.agree(None)
         with self._watched() as progress:
-            model = _native.fit(points, options, progress, notes.append, checkpoint)
+            model = _native.fit(points, options, progress, notes.append, checkpoint, ranks)
         model.provenance = _options.provenance(self._plain_parameters(), names)
         if rows is not None:
             model.names = rows
@@ -207,6 +221,21 @@ class DiffusionMap(Estimator):
                 if remark["name"] == "separate-pieces":
                     warn(DataWarning(f"{remark['sentence']} {remark['action']}"))
         return self
+
+    def _checked(self, X):
+        """What a fit is asked for, refused here where it is not sound."""
+        names, rows, points = feature_names(X), row_names(X), as_points(X)
+        if len(points) < 3:
+            samples = "1 sample" if len(points) == 1 else f"{len(points)} samples"
+            raise ValueError(f"Found array with {samples} (shape={points.shape}): a diffusion map needs at least 3")
+        options, _ = self._options(), self._time
+        checkpoint = None if self.checkpoint is None else as_checkpoint(self.checkpoint)
+        notes = []
+        if options.modes >= len(points):
+            notes.append(f"n_components = {options.modes}, but {len(points)} rows have {len(points) - 1} nontrivial modes: those are made")
+            options.modes = len(points) - 1
+        self._watched()  # refuses a callback that cannot be called
+        return names, rows, points, options, checkpoint, notes
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Fits the map and returns the coordinates of the rows of X."""

@@ -4,10 +4,13 @@
 // vector that begins in a row may be read to its end, also in the last row.
 #pragma once
 
+#include <algorithm>
 #include <cassert>
 #include <cstdint>
+#include <vector>
 
 #include "base/aligned_buffer.hpp"
+#include "base/archive.hpp"
 #include "device/panel.hpp"
 
 namespace fd {
@@ -55,5 +58,19 @@ struct HostColumns {
     return data + i * stride;
   }
 };
+
+// Rows of a window on their way to another rank, and there.
+template <class T>
+void send_host_rows(HostColumns<T> a, std::size_t first, std::size_t count, Archive& to) {
+  for (std::size_t i = first; i < first + count; ++i) to.bytes(a.row(i), a.count * sizeof(T));
+}
+template <class T>
+void receive_host_rows(Archive& from, HostColumns<T> y, std::size_t first, std::size_t count, bool accumulate) {
+  std::vector<T> row(y.count);
+  for (std::size_t i = first; i < first + count; ++i) {
+    from.bytes(row.data(), row.size() * sizeof(T));
+    for (std::size_t c = 0; c < y.count; ++c) y(i, c) = row[c] + (accumulate ? y(i, c) : T{0});
+  }
+}
 
 }  // namespace fd

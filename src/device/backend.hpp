@@ -20,6 +20,7 @@
 
 #include "base/archive.hpp"
 #include "device/layout.hpp"
+#include "device/lender.hpp"
 #include "device/machine_limit.hpp"
 #include "device/panel.hpp"
 #include "device/points.hpp"
@@ -44,6 +45,16 @@ inline void archive(Archive& archive, Whole& w) {
 
 // Of the tiles of a product of two ranks' rows, which both ranks have: all, or every other one, in the manner of a chess-board.
 enum class Share { all, even, odd };
+
+// Adjacent places of a panel.
+struct Places {
+  std::size_t first = 0, count = 0;
+};
+
+// Where a visitor comes in a row of visitors with the same weights here: a back-end may hold back the sums of rows here until the last.
+struct Turn {
+  bool first = true, last = true;
+};
 
 class Backend {
  public:
@@ -92,26 +103,26 @@ class Backend {
   // For rows of two ranks, X here and Z visiting. Y_x += K(X, Z) W_z and Y_z += K(Z, X) W_x from one evaluation of the entries; with a share, of
   // every other tile alone: the two ranks of a pair that take `even` and `odd`, each with the other's rows visiting, evaluate each pair of rows once.
   virtual void xgemm_pair(double beta, const Points& x, const Points& z, Columns w_x, Columns w_z, Columns y_x, Columns y_z,
-                          Share share, Watch* watch, std::optional<Precision> enough = {}, double negligible = 0) = 0;
+                          Share share, Watch* watch, std::optional<Precision> enough = {}, double negligible = 0,
+                          Turn turn = {}) = 0;
   // The same for the sums of mass().
   virtual void mass_pair(double beta, const Points& x, const Points& z, Columns y_x, Columns y_z, Share share, Watch* watch,
-                         double negligible = 0) = 0;
-  // Points on their way to another rank's back-end of the same kind, and there. A visitor's panels hold its rows in the order of its places at home.
-  virtual void send_points(const Points& points, Archive& to) = 0;
+                         double negligible = 0, Turn turn = {}) = 0;
+  // Points, and what panels hold of the same places, on their way to another rank's back-end of the same kind, and there: all of them or some. A visitor's panels
+  // hold its rows in the order of its places at home. `parts`: into how many a rank's points are cut when they visit, where no rank has more than `rows` rows.
+  virtual std::size_t parts([[maybe_unused]] std::size_t rows) const { return 1; }
+  virtual Places places(const Points& points, [[maybe_unused]] std::size_t part, [[maybe_unused]] std::size_t parts) const {
+    return {0, points.rows()};
+  }
+  virtual void send_points(const Points& points, Places some, Archive& to) = 0;
   virtual std::unique_ptr<Points> visitor(Archive& from) = 0;
+  virtual void send_rows(Columns a, Places some, Archive& to) = 0;
+  virtual void receive_rows(Archive& from, Columns y, Places some, bool accumulate) = 0;  // Y = what comes, or Y += it
 
-  // Where ranks are of one process and their back-ends reach each other's memory, messages say where things lie in place of what they hold. It stays there
-  // until the call that the message is part of is over on all ranks: whoever lends changes nothing of it meanwhile. What is borrowed is copied, and may still be
-  // on its way when these return: whatever is done with it waits for it.
-  virtual bool lends() const { return false; }
-  virtual void lend_points(const Points&, Archive&) { throw lends_nothing(); }
-  virtual std::unique_ptr<Points> borrow_points(Archive&) { throw lends_nothing(); }
-  virtual void skip_points(Archive&) { throw lends_nothing(); }  // of a message, where a copy was kept
-  virtual void lend(Columns, Archive&) { throw lends_nothing(); }
-  virtual void borrow(Archive&, Panel&) { throw lends_nothing(); }  // into a panel of as many rows and columns
-  // Whether there is memory to keep so many visitors from pass to pass, each with as many rows as these points.
-  virtual bool keeps_visitors([[maybe_unused]] const Points& like, [[maybe_unused]] std::size_t visitors) const { return false; }
+  virtual Lender* lender() { return nullptr; }  // for ranks of one process whose back-ends reach each other's memory
 
+  virtual void copy(Columns a, Columns y) = 0;             // Y = A; Y may begin before A in the same panel
+  virtual void add(Columns a, Columns y) = 0;              // Y += A
   virtual Eigen::MatrixXd gram(Columns a, Columns b) = 0;  // A^T B
   // Y = A S, or Y += A S; Y may be the first columns of A when not accumulating.
   virtual void combine(Columns a, const Eigen::MatrixXd& s, Columns y, bool accumulate) = 0;
@@ -122,9 +133,6 @@ class Backend {
   // host: rows × a.count, row-major, in the order of the source.
   virtual void upload(const double* host, Columns a) = 0;
   virtual void download(Columns a, double* host) = 0;
-
- private:
-  static Error lends_nothing() { return {Failure::device, "this back-end lends nothing to others"}; }
 };
 
 struct BackendRequest {

@@ -22,6 +22,7 @@ class Space {
 
   Eigen::MatrixXd gram(Columns a, Columns b) { return backend_.gram(a, b); }
   void combine(Columns a, const Eigen::MatrixXd& s, Columns y, bool accumulate = false) { backend_.combine(a, s, y, accumulate); }
+  void copy(Columns a, Columns y) { backend_.copy(a, y); }
   void randomize(Columns a, std::uint64_t seed, std::uint64_t stream) { backend_.randomize(a, seed, stream); }
 
   // Columns as they are, rows in the order of the source, some at a time.

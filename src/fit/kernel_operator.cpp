@@ -131,8 +131,7 @@ struct KernelOperator::Loaded {
     } else {
       watch.pass(0.5 * pairs);
       backend->xgemm(beta, to, *in, *out, &watch);
-      const auto width = static_cast<Eigen::Index>(w.dimension());
-      if (diagonal) backend->combine(*in, Eigen::MatrixXd::Identity(width, width), *out, true);
+      if (diagonal) backend->add(*in, *out);
     }
     host.resize(to.rows() * w.dimension());
     backend->download(*out, host.data());

@@ -59,14 +59,18 @@ RungSolver::RungSolver(FitContext& context, std::vector<std::size_t> rows, Preci
       space_(context.backend, precision) {}
 
 std::vector<double> RungSolver::supports(Panel& vectors, std::size_t modes) {
-  std::vector<double> host(size() * modes), fourth(modes, 0.0), second(modes, 0.0);
-  context_.backend.download({vectors, 0, modes}, host.data());
-  for (std::size_t i = 0; i < size(); ++i)
-    for (std::size_t j = 0; j < modes; ++j) {
-      const double square = host[i * modes + j] * host[i * modes + j];
-      second[j] += square;
-      fourth[j] += square * square;
-    }
+  constexpr std::size_t some = 4;  // columns on the host at a time
+  std::vector<double> host(size() * std::min(some, modes)), fourth(modes, 0.0), second(modes, 0.0);
+  for (std::size_t first = 0; first < modes; first += some) {
+    const std::size_t count = std::min(some, modes - first);
+    context_.backend.download({vectors, first, count}, host.data());
+    for (std::size_t i = 0; i < size(); ++i)
+      for (std::size_t j = 0; j < count; ++j) {
+        const double square = host[i * count + j] * host[i * count + j];
+        second[first + j] += square;
+        fourth[first + j] += square * square;
+      }
+  }
   std::vector<double> support(modes);
   for (std::size_t j = 0; j < modes; ++j) support[j] = fourth[j] > 0 ? second[j] * second[j] / fourth[j] : 0;
   return support;
@@ -291,7 +295,7 @@ std::vector<double> RungSolver::extended_modes(std::size_t modes, const std::vec
   if (std::find(weight.begin(), weight.end(), 0.0) == weight.end()) return host;
   auto in = space_.panel(points_->layout(), modes + 1), out = space_.panel(points_->layout(), modes + 1);
   backend.scale_rows(*state_.modes.weight, psi, {*in, 0, modes});
-  space_.combine(*state_.modes.weight, Eigen::MatrixXd::Identity(1, 1), {*in, modes, 1});
+  space_.copy(*state_.modes.weight, {*in, modes, 1});
   context_.watch.pass(0.5 * static_cast<double>(size()) * static_cast<double>(size()));
   backend.xgemm(state_.modes.beta, *points_, *in, *out, &context_.watch);
   state_.count.passes += 1;
@@ -453,7 +457,7 @@ void RungSolver::extend_from(RungSolver& smaller) {
     backend.upload(flags.data(), *flagged);
     backend.scale_rows(q, *flagged, {*in, columns + 1, 1});
   }
-  space_.combine(q, Eigen::MatrixXd::Identity(1, 1), {*in, columns, 1});
+  space_.copy(q, {*in, columns, 1});
   backend.scale_rows(q, psi, {*in, 0, columns});
   auto out = space_.panel(points_->layout(), columns + 1 + kept);
   context_.watch.stage("extend", size(), beta, columns);

@@ -214,13 +214,12 @@ double DiffusionOperator::apply_low_precision(Columns in, Columns out, double pe
 
 void DiffusionOperator::apply_with_perron(Columns in, Columns out) {
   auto with_perron = space_.panel(layout(), in.count + 1), image = space_.panel(layout(), in.count + 1);
-  const auto width = static_cast<Eigen::Index>(in.count);
   const Columns all(*with_perron), last(*with_perron, in.count, 1), image_last(*image, in.count, 1);
-  space_.combine(in, Eigen::MatrixXd::Identity(width, width), {*with_perron, 0, in.count});
-  space_.combine(*perron_, Eigen::MatrixXd::Identity(1, 1), last);
+  space_.copy(in, {*with_perron, 0, in.count});
+  space_.copy(*perron_, last);
   product(all, *image);
   count_.columns -= 1;  // not a vector the caller asked for
-  space_.combine({*image, 0, in.count}, Eigen::MatrixXd::Identity(width, width), out);
+  space_.copy({*image, 0, in.count}, out);
   note_perron(image_last);
 }
 

@@ -83,7 +83,7 @@ class Basis {
       std::size_t joined = orthonormalise(space_, first, all, some);
       joined = std::min(joined, most - rank);
       if (some.first != fresh.first + rank)  // close the gap that lost directions left
-        space_.combine(some.part(0, joined), Eigen::MatrixXd::Identity(index(joined), index(joined)), fresh.part(rank, joined));
+        space_.copy(some.part(0, joined), fresh.part(rank, joined));
       rank += joined;
       return joined;
     };
@@ -102,8 +102,8 @@ class Basis {
     const Columns in = fresh.part(0, rank), image(*image_, size_, rank), out = apart ? Columns(*beside_image_, 0, rank) : image;
     const double error = a_.apply_low_precision(in, out, permitted);
     if (apart) {
-      copy(in, {*v_, size_, rank});
-      copy(out, image);
+      space_.copy(in, {*v_, size_, rank});
+      space_.copy(out, image);
     }
     const std::size_t before = size_;
     // A chain is one as long as every block is all that the image of the one before it added: that image then lies in the basis, and couples to
@@ -168,10 +168,9 @@ class Basis {
   // Vectors whose images are known become the basis: both are kept off the locked ones (which A leaves invariant, so the image of a
   // projection is the projection of the image) and both take every step of the orthonormalisation.
   void adopt(Columns start, Columns image) {
-    const auto n = index(start.count);
     Columns v(*v_, 0, start.count), av(*image_, 0, start.count);
-    space_.combine(start, Eigen::MatrixXd::Identity(n, n), v);
-    space_.combine(image, Eigen::MatrixXd::Identity(n, n), av);
+    space_.copy(start, v);
+    space_.copy(image, av);
     const auto both = [&](const Eigen::MatrixXd& s) {
       const auto rank = static_cast<std::size_t>(s.cols());
       if (rank > 0) {
@@ -281,9 +280,6 @@ class Basis {
   }
 
  private:
-  void copy(Columns from, Columns to) {
-    space_.combine(from, Eigen::MatrixXd::Identity(index(from.count), index(from.count)), to);
-  }
   static Eigen::MatrixXd symmetric(const Eigen::MatrixXd& a) {
     return 0.5 * (a + a.transpose());
   }  // rounding made it not quite so

@@ -42,10 +42,7 @@ class Iteration {
     riding_ = warm_ ? options_.witnesses : 0;
     const std::size_t random = warm_ ? riding_ : options_.block;
     const Columns fresh = basis_.next(given + random);
-    if (warm_) {
-      const auto n = index(given);
-      space_.combine({*vectors, 0, given}, Eigen::MatrixXd::Identity(n, n), fresh.part(0, given));
-    }
+    if (warm_) space_.copy({*vectors, 0, given}, fresh.part(0, given));
     space_.randomize(fresh.part(given, fresh.count - given), options_.seed, 0);
     basis_.grow(fresh, warm_ ? fresh.count - given : 0, std::min(fresh.count, options_.block), options_.seed);
     if (warm_ && fresh.count > given) ++heard_;
@@ -176,8 +173,7 @@ class Iteration {
     if (chain.count == 0 || chain.count > std::min(options_.block, basis_.left())) return false;
     if (basis_.room() < chain.count + options_.block + options_.witnesses) return false;
     const Columns fresh = basis_.beside(chain.count);
-    const auto n = index(chain.count);
-    space_.combine(chain, Eigen::MatrixXd::Identity(n, n), fresh);
+    space_.copy(chain, fresh);
     behind_ = true;
     return basis_.grow(fresh, 0, std::min<std::size_t>(4, fresh.count), options_.seed, permitted(), true) > 0;
   }
@@ -411,8 +407,7 @@ class Iteration {
       space_.randomize(fresh.part(targets.size(), witnesses), options_.seed, witness_stream_);
       witness_stream_ += witnesses;
     } else if (witnesses > 0) {
-      const auto n = index(witnesses);
-      space_.combine(chain.part(0, witnesses), Eigen::MatrixXd::Identity(n, n), fresh.part(targets.size(), witnesses));
+      space_.copy(chain.part(0, witnesses), fresh.part(targets.size(), witnesses));
     }
     if (witnesses > 0) ++heard_;
     const std::size_t least = warm_ ? std::size_t{1} : std::min<std::size_t>(4, fresh.count);

@@ -57,6 +57,15 @@ def test_processes_give_the_bits_of_threads_and_one_rank_those_of_none(program):
 
 
 @with_mpi
+def test_visitors_in_parts_give_the_bits_of_threads(program):
+    np.save(program.folder / "x.npy", torus(16600))  # two ranks of two parts each
+    fit = ["fit", "x.npy", "-k", 3, "--beta", 1, "--quiet", "-o"]
+    program(*fit, "threads.h5", "--ranks", 2)
+    on_ranks(program, 2, *fit, "processes.h5")
+    assert same(arrays(program.folder / "processes.h5"), arrays(program.folder / "threads.h5"))
+
+
+@with_mpi
 def test_errors_are_said_once_and_end_all_ranks(program):
     np.save(program.folder / "x.npy", torus(300))
     bad = torus(300)

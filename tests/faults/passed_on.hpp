@@ -37,14 +37,24 @@ class PassedOn : public Backend {
     inner_->mass(beta, x, y, watch, negligible);
   }
   void xgemm_pair(double beta, const Points& x, const Points& z, Columns w_x, Columns w_z, Columns y_x, Columns y_z, Share share,
-                  Watch* watch, std::optional<Precision> enough, double negligible) override {
-    inner_->xgemm_pair(beta, x, z, w_x, w_z, y_x, y_z, share, watch, enough, negligible);
+                  Watch* watch, std::optional<Precision> enough, double negligible, Turn turn) override {
+    inner_->xgemm_pair(beta, x, z, w_x, w_z, y_x, y_z, share, watch, enough, negligible, turn);
   }
   void mass_pair(double beta, const Points& x, const Points& z, Columns y_x, Columns y_z, Share share, Watch* watch,
-                 double negligible) override {
-    inner_->mass_pair(beta, x, z, y_x, y_z, share, watch, negligible);
+                 double negligible, Turn turn) override {
+    inner_->mass_pair(beta, x, z, y_x, y_z, share, watch, negligible, turn);
   }
-  void send_points(const Points& points, Archive& to) override { inner_->send_points(points, to); }
+  std::size_t parts(std::size_t rows) const override { return inner_->parts(rows); }
+  Places places(const Points& points, std::size_t part, std::size_t parts) const override {
+    return inner_->places(points, part, parts);
+  }
+  void send_points(const Points& points, Places some, Archive& to) override { inner_->send_points(points, some, to); }
+  void send_rows(Columns a, Places some, Archive& to) override { inner_->send_rows(a, some, to); }
+  void receive_rows(Archive& from, Columns y, Places some, bool accumulate) override {
+    inner_->receive_rows(from, y, some, accumulate);
+  }
+  void copy(Columns a, Columns y) override { inner_->copy(a, y); }
+  void add(Columns a, Columns y) override { inner_->add(a, y); }
   std::unique_ptr<Points> visitor(Archive& from) override { return inner_->visitor(from); }
   Eigen::MatrixXd gram(Columns a, Columns b) override { return inner_->gram(a, b); }
   void combine(Columns a, const Eigen::MatrixXd& s, Columns y, bool accumulate) override { inner_->combine(a, s, y, accumulate); }

@@ -39,9 +39,9 @@ class Fails final : public PassedOn {
     PassedOn::xgemm(beta, x, w, y, watch, enough, negligible);
   }
   void xgemm_pair(double beta, const Points& x, const Points& z, Columns w_x, Columns w_z, Columns y_x, Columns y_z, Share share,
-                  Watch* watch, std::optional<Precision> enough, double negligible) override {
+                  Watch* watch, std::optional<Precision> enough, double negligible, Turn turn) override {
     count(Where::pair);
-    PassedOn::xgemm_pair(beta, x, z, w_x, w_z, y_x, y_z, share, watch, enough, negligible);
+    PassedOn::xgemm_pair(beta, x, z, w_x, w_z, y_x, y_z, share, watch, enough, negligible, turn);
   }
   Eigen::MatrixXd gram(Columns a, Columns b) override {
     count(Where::gram);

@@ -64,6 +64,17 @@ INSTANTIATE_TEST_SUITE_P(
                     RankCase{"two_clusters", 300, Precision::fp32, 0.5}, RankCase{"heavy_tails", 500, Precision::fp32, {}}),
     [](const auto& info) { return std::string(info.param.table) + "_" + std::string(traits(info.param.precision).name); });
 
+// Ranks of enough rows cut their points in parts when they visit; two ranks are each other's only visitor and share the tiles.
+TEST(Ranks, AgreeWithOneWhereVisitorsComeInParts) {
+  const Dataset data = make_table("normal", 16600, 3, 5);
+  const Model alone = fitted(data, 1, Precision::fp32, 3, 2, 0.5), shared = fitted(data, 2, Precision::fp32, 3, 2, 0.5);
+  EXPECT_EQ(shared.passes, alone.passes);
+  ASSERT_EQ(shared.modes(), alone.modes());
+  for (std::size_t j = 0; j < alone.modes(); ++j) EXPECT_NEAR(shared.eigenvalues[j], alone.eigenvalues[j], 1e-6) << j;
+  for (std::size_t i = 0; i < alone.n; ++i) EXPECT_NEAR(shared.q[i] / alone.q[i], 1, 1e-4);
+  EXPECT_TRUE(ModelBytes(fitted(data, 2, Precision::fp32, 3, 5, 0.5)) == ModelBytes(shared)) << "threads change bits";
+}
+
 // The search begins where all but one of the eigenvalues are next to nothing, and modes are made of rounding, which differs with the number of
 // ranks. The bandwidth and the number of passes do not.
 TEST(Ranks, ASearchThatBeginsInRoundingEndsAtTheSameBandwidth) {

@@ -51,16 +51,16 @@ class Core {
   }
 
   void xgemm_pair(double beta, const CpuPoints<T>& x, const CpuPoints<T>& z, Columns w_x, Columns w_z, Columns y_x, Columns y_z,
-                  Share share, Watch* watch, std::optional<Precision> enough, double negligible) {
+                  Share share, Watch* watch, std::optional<Precision> enough, double negligible, Turn turn) {
     const auto [packed_x, packed_z] = packed(beta, x, z, enough);
     runner_.product_pair(packed_x, packed_z, HostColumns<T>(w_x), HostColumns<T>(w_z), HostColumns<T>(y_x), HostColumns<T>(y_z),
-                         share, watch, negligible);
+                         share, watch, negligible, turn);
   }
 
   void mass_pair(double beta, const CpuPoints<T>& x, const CpuPoints<T>& z, Columns y_x, Columns y_z, Share share, Watch* watch,
-                 double negligible) {
+                 double negligible, Turn turn) {
     const auto [packed_x, packed_z] = packed(beta, x, z, {});
-    runner_.mass_pair(packed_x, packed_z, HostColumns<T>(y_x), HostColumns<T>(y_z), share, watch, negligible);
+    runner_.mass_pair(packed_x, packed_z, HostColumns<T>(y_x), HostColumns<T>(y_z), share, watch, negligible, turn);
   }
 
   cpu::Coding coding(double beta, const CpuPoints<T>& x, const CpuPoints<T>& z, std::optional<Precision> enough) const {
@@ -101,13 +101,6 @@ class Core {
 
   void combine(Columns a_columns, const Eigen::MatrixXd& s, Columns y_columns, bool accumulate) {
     const HostColumns<T> a(a_columns), y(y_columns);
-    if (!accumulate && s.rows() == s.cols() && s.isIdentity(0)) {
-      if (a.data != y.data)
-        each_piece(a.rows, [&](std::size_t first, std::size_t rows, int) {
-          for (std::size_t i = first; i < first + rows; ++i) std::copy_n(a.row(i), a.count, y.row(i));
-        });
-      return;
-    }
     const std::size_t padded = (y.count + kernels_.lanes - 1) / kernels_.lanes * kernels_.lanes;
     coefficients_.at_least(std::max<std::size_t>(1, a.count * padded));
     for (std::size_t m = 0; m < a.count; ++m)
@@ -117,6 +110,22 @@ class Core {
     each_piece(a.rows, [&](std::size_t first, std::size_t rows, int worker) {
       kernels_.combine(a.row(first), a.stride, a.count, coefficients_.data(), padded, y.row(first), y.stride, y.count, rows,
                        accumulate, runner_.scratch(worker));
+    });
+  }
+
+  void copy(Columns a_columns, Columns y_columns) {
+    const HostColumns<T> a(a_columns), y(y_columns);
+    if (a.data == y.data) return;
+    each_piece(a.rows, [&](std::size_t first, std::size_t rows, int) {
+      for (std::size_t i = first; i < first + rows; ++i) std::copy_n(a.row(i), a.count, y.row(i));
+    });
+  }
+
+  void add(Columns a_columns, Columns y_columns) {
+    const HostColumns<T> a(a_columns), y(y_columns);
+    each_piece(a.rows, [&](std::size_t first, std::size_t rows, int) {
+      for (std::size_t i = first; i < first + rows; ++i)
+        for (std::size_t c = 0; c < a.count; ++c) y(i, c) += a(i, c);
     });
   }
 
@@ -262,20 +271,26 @@ class CpuBackend final : public Backend {
     else double_.release_tiles(), single_.mass(beta, as<float>(x), y, watch, negligible);
   }
   void xgemm_pair(double beta, const Points& x, const Points& z, Columns w_x, Columns w_z, Columns y_x, Columns y_z, Share share,
-                  Watch* watch, std::optional<Precision> enough, double negligible) override {
+                  Watch* watch, std::optional<Precision> enough, double negligible, Turn turn) override {
     if (is_double(w_x))
-      double_.xgemm_pair(beta, as<double>(x), as<double>(z), w_x, w_z, y_x, y_z, share, watch, enough, negligible);
-    else single_.xgemm_pair(beta, as<float>(x), as<float>(z), w_x, w_z, y_x, y_z, share, watch, enough, negligible);
+      double_.xgemm_pair(beta, as<double>(x), as<double>(z), w_x, w_z, y_x, y_z, share, watch, enough, negligible, turn);
+    else single_.xgemm_pair(beta, as<float>(x), as<float>(z), w_x, w_z, y_x, y_z, share, watch, enough, negligible, turn);
   }
   void mass_pair(double beta, const Points& x, const Points& z, Columns y_x, Columns y_z, Share share, Watch* watch,
-                 double negligible) override {
-    if (is_double(y_x)) double_.mass_pair(beta, as<double>(x), as<double>(z), y_x, y_z, share, watch, negligible);
-    else single_.mass_pair(beta, as<float>(x), as<float>(z), y_x, y_z, share, watch, negligible);
+                 double negligible, Turn turn) override {
+    if (is_double(y_x)) double_.mass_pair(beta, as<double>(x), as<double>(z), y_x, y_z, share, watch, negligible, turn);
+    else single_.mass_pair(beta, as<float>(x), as<float>(z), y_x, y_z, share, watch, negligible, turn);
   }
-  void send_points(const Points& points, Archive& to) override {
+  // Parts small enough that a visitor and its messages are little beside what a rank has of its own, and large enough to give many threads work.
+  std::size_t parts(std::size_t rows) const override { return std::clamp<std::size_t>(rows / 4096, 1, 8); }
+  Places places(const Points& points, std::size_t part, std::size_t parts) const override {
+    return traits(points.precision()).wide_panels ? as<double>(points).places(part, parts)
+                                                  : as<float>(points).places(part, parts);
+  }
+  void send_points(const Points& points, Places some, Archive& to) override {
     bool wide = traits(points.precision()).wide_panels;
     to(wide);
-    wide ? as<double>(points).write(to) : as<float>(points).write(to);
+    wide ? as<double>(points).write(to, some) : as<float>(points).write(to, some);
   }
   std::unique_ptr<Points> visitor(Archive& from) override {
     bool wide = false;
@@ -283,6 +298,16 @@ class CpuBackend final : public Backend {
     if (wide) return std::make_unique<CpuPoints<double>>(from);
     return std::make_unique<CpuPoints<float>>(from);
   }
+  void send_rows(Columns a, Places some, Archive& to) override {
+    is_double(a) ? send_host_rows(HostColumns<double>(a), some.first, some.count, to)
+                 : send_host_rows(HostColumns<float>(a), some.first, some.count, to);
+  }
+  void receive_rows(Archive& from, Columns y, Places some, bool accumulate) override {
+    is_double(y) ? receive_host_rows(from, HostColumns<double>(y), some.first, some.count, accumulate)
+                 : receive_host_rows(from, HostColumns<float>(y), some.first, some.count, accumulate);
+  }
+  void copy(Columns a, Columns y) override { is_double(a) ? double_.copy(a, y) : single_.copy(a, y); }
+  void add(Columns a, Columns y) override { is_double(a) ? double_.add(a, y) : single_.add(a, y); }
   Eigen::MatrixXd gram(Columns a, Columns b) override { return is_double(a) ? double_.gram(a, b) : single_.gram(a, b); }
   void combine(Columns a, const Eigen::MatrixXd& s, Columns y, bool accumulate) override {
     is_double(a) ? double_.combine(a, s, y, accumulate) : single_.combine(a, s, y, accumulate);

@@ -93,6 +93,7 @@ const PackedPoints<T>& CpuPoints<T>::packed(double beta, Coding coding, Team& te
   if (low_precision_beta_ == beta && to.coding == coding) return to;
   to.rows = rows();
   to.of_rows = layout_->rows();
+  to.first_panel = first_panel_, to.of_panels = of_panels_;
   to.panels = panels_;
   to.coding = coding;
   to.dimension = coding.numbers == Numbers::split ? amx::chunks(dimension_) * amx::chunk : (dimension_ + 1) / 2;

@@ -15,6 +15,7 @@
 #include "backends/cpu/accuracy.hpp"
 #include "backends/cpu/exact_sum.hpp"
 #include "backends/cpu/locality_order.hpp"
+#include "backends/cpu/tile_pass.hpp"
 #include "base/pieces.hpp"
 #include "base/random.hpp"
 #include "base/row_census.hpp"
@@ -55,7 +56,7 @@ CpuPoints<T>::CpuPoints(PointSource& centred, Precision precision, const std::op
     auto [places, first_row] = locality_order(flat.data(), rows, dimension_, panel_rows, [&] { centred.poll(); });
     order = std::move(places);
     first_row_ = std::move(first_row);
-    panels_ = first_row_.size() - 1;
+    panels_ = of_panels_ = first_row_.size() - 1;
     centre_ = AlignedBuffer<double>(panels_ * dimension_);
     for (std::size_t p = 0; p < panels_; ++p) {
       if (p % panels_a_poll == 0) centred.poll();
@@ -97,30 +98,61 @@ void CpuPoints<T>::make_bounds() {
 }
 
 template <class T>
-void CpuPoints<T>::archive(Archive& archive) {
-  std::size_t all = layout_ ? layout_->rows() : 0, first = layout_ ? layout_->first() : 0, here = layout_ ? layout_->here() : 0;
-  archive(all, first, here, dimension_, precision_, first_row_, largest_square_, largest_coordinate_, copies_, content_, table_);
+struct CpuPoints<T>::Visiting {
+  std::size_t first = 0, last = 0;  // panels
+};
+
+template <class T>
+void CpuPoints<T>::archive(Archive& archive, Visiting some) {
+  std::size_t all = 0, first = 0;
+  std::uint64_t content = content_;
+  std::vector<std::size_t> first_row;
+  if (!archive.reading()) {
+    all = layout_->rows(), first = layout_->first() + first_row_[some.first];
+    for (std::size_t p = some.first; p <= some.last; ++p) first_row.push_back(first_row_[p] - first_row_[some.first]);
+    if (some.last - some.first < panels_) content = mixed(content, some.first);
+  }
+  archive(all, first, dimension_, precision_, first_row, some.first, of_panels_, largest_square_, largest_coordinate_, copies_,
+          content, table_);
   if (archive.reading()) {
-    panels_ = first_row_.size() - 1;
-    layout_ = std::make_shared<const Layout>(all, first, here);
+    content_ = content;
+    first_panel_ = std::exchange(some.first, 0);
+    some.last = panels_ = first_row.size() - 1;
+    first_row_ = std::move(first_row);
+    layout_ = std::make_shared<const Layout>(all, first, first_row_.back());
     centre_ = AlignedBuffer<double>(panels_ * dimension_);
     offset_ = AlignedBuffer<double>(product_of(panels_, dimension_, panel_rows));
     if (is_wide<T>) offset_low_ = AlignedBuffer<float>(panels_ * dimension_ * panel_rows);
     make_bounds();
   }
-  archive.bytes(centre_.data(), centre_.size() * sizeof(double));
-  archive.bytes(offset_.data(), offset_.size() * sizeof(double));
-  archive.bytes(offset_low_.data(), offset_low_.size() * sizeof(float));
+  const auto values = [&](auto& of, std::size_t a_panel) {
+    archive.bytes(of.data() + some.first * a_panel, (some.last - some.first) * a_panel * sizeof of[0]);
+  };
+  values(centre_, dimension_);
+  values(offset_, dimension_ * panel_rows);
+  if (is_wide<T>) values(offset_low_, dimension_ * panel_rows);
 }
 
 template <class T>
 CpuPoints<T>::CpuPoints(Archive& from) {
-  archive(from);
+  archive(from, {});
 }
 
 template <class T>
-void CpuPoints<T>::write(Archive& to) const {
-  const_cast<CpuPoints*>(this)->archive(to);  // one description for both directions, which writing does not change
+void CpuPoints<T>::write(Archive& to, Places some) const {
+  const auto panel_at = [&](std::size_t place) {
+    return static_cast<std::size_t>(std::lower_bound(first_row_.begin(), first_row_.end(), place) - first_row_.begin());
+  };
+  // one description for both directions, which writing does not change
+  const_cast<CpuPoints*>(this)->archive(to, {panel_at(some.first), panel_at(some.first + some.count)});
+}
+
+template <class T>
+Places CpuPoints<T>::places(std::size_t part, std::size_t parts) const {
+  const auto row_of = [&](std::size_t i) {
+    return first_row_[i == parts ? panels_ : panels_ / chunk_panels * i / parts * chunk_panels];
+  };
+  return {row_of(part), row_of(part + 1) - row_of(part)};
 }
 
 template <class T>
@@ -169,6 +201,7 @@ void CpuPoints<T>::pack(double reference, bool local, double cancellation, Team&
   packed_reference_ = -1;  // until all is done
   to.rows = rows();
   to.of_rows = layout_->rows();
+  to.first_panel = first_panel_, to.of_panels = of_panels_;
   to.panels = panels_;
   to.dimension = dimension_;
   to.local = local;

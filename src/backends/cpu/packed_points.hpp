@@ -39,8 +39,9 @@ struct Packing {
 template <class T>
 struct PackedPoints {
   std::size_t rows = 0, panels = 0, dimension = 0;
-  std::size_t of_rows = 0;  // of all ranks together
-  bool local = false;       // coordinates are relative to the panel's own centre
+  std::size_t of_rows = 0;                     // of all ranks together
+  std::size_t first_panel = 0, of_panels = 0;  // of a part of a rank's points: where it begins, in how many
+  bool local = false;                          // coordinates are relative to the panel's own centre
   // Exponents are made of points scaled for a bandwidth no smaller than that of the pass, which is `multiple` of it, at most 1.
   double multiple = 1;
   Packing packing;
@@ -71,7 +72,8 @@ class CpuPoints final : public Points {
  public:
   CpuPoints(PointSource& centred, Precision precision, const std::optional<Whole>& whole);
   explicit CpuPoints(Archive& from);  // as they were written by another rank; the order of its rows stays there
-  void write(Archive& to) const;
+  void write(Archive& to, Places some) const;
+  Places places(std::size_t part, std::size_t parts) const;  // of one of so many parts, which begin with whole chunks of panels
 
   const SharedLayout& layout() const override { return layout_; }
   std::size_t dimension() const override { return dimension_; }
@@ -90,9 +92,11 @@ class CpuPoints final : public Points {
   void pack(double reference, bool local, double cancellation, Team& team) const;
   double cancellation(bool beside_others) const;
   void make_bounds();
-  void archive(Archive& archive);
+  struct Visiting;
+  void archive(Archive& archive, Visiting some);
 
   std::size_t dimension_ = 0, panels_ = 0;
+  std::size_t first_panel_ = 0, of_panels_ = 0;  // of a part: where it begins, in how many
   Precision precision_ = Precision::fp32;
   SharedLayout layout_;
   std::vector<std::size_t> first_row_;

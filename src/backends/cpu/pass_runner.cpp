@@ -183,7 +183,6 @@ void PassRunner<T>::play_one_set(Pass<T>& pass, Watch* watch) {
 
 template <class T>
 void PassRunner<T>::play_pair(Pass<T>& pass, Share share, Watch* watch) {
-  pass.y_x = clear_sums(pass, *pass.x, here_);
   pass.y_z = clear_sums(pass, *pass.z, visiting_);
   if (const std::uint64_t content = pass.x->bounds->content();
       of_pairs_with_ != content) {  // other points: those before need no memory any more
@@ -192,7 +191,8 @@ void PassRunner<T>::play_pair(Pass<T>& pass, Share share, Watch* watch) {
     of_pairs_with_ = content;
   }
   const std::uint64_t visitor = mixed(pass.z->bounds->content(), static_cast<std::uint64_t>(share));
-  play(pass, PairSchedule(pass.x->panels, pass.z->panels, share), of_pairs_.try_emplace(visitor, one_bandwidth_).first->second,
+  const VisitingPanels visiting{pass.z->first_panel, pass.z->panels, pass.z->of_panels};
+  play(pass, PairSchedule(pass.x->panels, visiting, share), of_pairs_.try_emplace(visitor, one_bandwidth_).first->second,
        survivors_of_pairs_[visitor], watch);
 }
 
@@ -238,23 +238,28 @@ void PassRunner<T>::mass(const PackedPoints<T>& x, HostColumns<T> y, Watch* watc
 
 template <class T>
 void PassRunner<T>::product_pair(const PackedPoints<T>& x, const PackedPoints<T>& z, HostColumns<T> w_x, HostColumns<T> w_z,
-                                 HostColumns<T> y_x, HostColumns<T> y_z, Share share, Watch* watch, double negligible) {
+                                 HostColumns<T> y_x, HostColumns<T> y_z, Share share, Watch* watch, double negligible,
+                                 Turn turn) {
   Pass<T> pass = start(w_x.count, x, z, false, negligible);
-  pass.weights_x = pack_weights(pass, x, w_x, here_);
+  if (turn.first) pack_weights(pass, x, w_x, here_), clear_sums(pass, x, here_);
+  pass.weights_x = here_.weights.data();
+  pass.y_x = here_.sums.data();
   pass.weights_z = pack_weights(pass, z, w_z, visiting_);
   play_pair(pass, share, watch);
-  unpack(pass, x, here_, y_x, true);
+  if (turn.last) unpack(pass, x, here_, y_x, true);
   unpack(pass, z, visiting_, y_z, true);
 }
 
 template <class T>
 void PassRunner<T>::mass_pair(const PackedPoints<T>& x, const PackedPoints<T>& z, HostColumns<T> y_x, HostColumns<T> y_z,
-                              Share share, Watch* watch, double negligible) {
+                              Share share, Watch* watch, double negligible, Turn turn) {
   Pass<T> pass = start_mass(x, z, negligible);
-  pass.weights_x = pack_ones(x, here_);
+  if (turn.first) pack_ones(x, here_), clear_sums(pass, x, here_);
+  pass.weights_x = here_.weights.data();
+  pass.y_x = here_.sums.data();
   pass.weights_z = pack_ones(z, visiting_);
   play_pair(pass, share, watch);
-  unpack(pass, x, here_, y_x, true);
+  if (turn.last) unpack(pass, x, here_, y_x, true);
   unpack(pass, z, visiting_, y_z, true);
 }
 

@@ -32,11 +32,12 @@ class PassRunner {
   void product(const PackedPoints<T>& x, const PackedPoints<T>& z, bool symmetric, HostColumns<T> w, HostColumns<T> y,
                Watch* watch, double negligible);
   void mass(const PackedPoints<T>& x, HostColumns<T> y, Watch* watch, double negligible);
-  // Both directions between points here and points that visit, added to what Y holds.
+  // Both directions between points here and points that visit, added to what Y holds. Weights and sums of rows here stay packed from the first of
+  // several visitors to the last.
   void product_pair(const PackedPoints<T>& x, const PackedPoints<T>& z, HostColumns<T> w_x, HostColumns<T> w_z,
-                    HostColumns<T> y_x, HostColumns<T> y_z, Share share, Watch* watch, double negligible);
+                    HostColumns<T> y_x, HostColumns<T> y_z, Share share, Watch* watch, double negligible, Turn turn);
   void mass_pair(const PackedPoints<T>& x, const PackedPoints<T>& z, HostColumns<T> y_x, HostColumns<T> y_z, Share share,
-                 Watch* watch, double negligible);
+                 Watch* watch, double negligible, Turn turn);
 
   void release_tiles() { own_.release(), of_pairs_.clear(); }
 

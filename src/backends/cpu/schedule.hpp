@@ -18,9 +18,9 @@
 
 namespace fd::cpu {
 
-// What both kinds of schedule hand out: two blocks, in a round. One that is not below blocks() stands for a rest.
+// What both kinds of schedule hand out: two blocks, and how many tasks each has behind it by then. One that is not below blocks() stands for a rest.
 struct BlockTask {
-  std::size_t first, second, round;
+  std::size_t first, second, round, round_of_second;
 };
 
 // f(p, q) for the tiles of two blocks, in the order in which a task visits them (tile_kernels-inl.hpp).
@@ -44,6 +44,7 @@ class Schedule {
   }
 
   std::size_t blocks() const { return blocks_; }
+  std::size_t panels_a_block() const { return block_; }
   PanelRange block(std::size_t b) const { return {b * block_, std::min(panels_, (b + 1) * block_)}; }
   static bool of_x(std::size_t) { return true; }
 
@@ -52,12 +53,12 @@ class Schedule {
 
   using Task = BlockTask;  // first <= second
   Task task(std::size_t index) const {
-    if (index < blocks_) return {index, index, 0};
+    if (index < blocks_) return {index, index, 0, 0};
     // circle method: player n-1 stays, the others turn
     const std::size_t pairs = players() / 2, turning = players() - 1;
     const std::size_t turn = (index - blocks_) / pairs, place = (index - blocks_) % pairs;
     const std::size_t a = place == 0 ? turning : (turn + place) % turning, b = (turn + turning - place) % turning;
-    return {std::min(a, b), std::max(a, b), turn + 1};
+    return {std::min(a, b), std::max(a, b), turn + 1, turn + 1};
   }
 
   // Tiles of a task, and f(p, q) for each.
@@ -78,23 +79,39 @@ class Schedule {
   std::size_t panels_, block_ = 1, blocks_ = 1;
 };
 
-// Blocks of x are numbered first, those of z after them. In round t block i of x meets block i + t of z, counted in a circle of as many as the larger of
-// the two has; of a share, blocks that do not belong to it meet without work.
+// Panels [first, first + panels) of the `of` that a rank has: a visitor, or a part of one that begins with a whole chunk.
+struct VisitingPanels {
+  std::size_t first, panels, of;
+};
+
+// Blocks of x are numbered first, those of z after them. A block of z is a chunk, so that a small part of a visitor still gives many threads work; sums of
+// rows leave the cache once a chunk whatever its block is. In round t block i of the fewer meets block i + t of the more, counted in a circle. Tasks that do
+// not belong to a share have no work: its squares are the blocks that either rank's whole points have, so that both ranks of a pair draw the same ones.
 class PairSchedule {
  public:
-  PairSchedule(std::size_t panels_x, std::size_t panels_z, Share share)
-      : x_(panels_x), z_(panels_z), circle_(std::max(x_.blocks(), z_.blocks())), share_(share) {}
+  PairSchedule(std::size_t panels_x, VisitingPanels z, Share share)
+      : x_(panels_x),
+        z_(z),
+        blocks_z_((z.panels + chunk_panels - 1) / chunk_panels),
+        square_z_(Schedule(z.of).panels_a_block()),
+        share_(share) {}
 
-  std::size_t blocks() const { return x_.blocks() + z_.blocks(); }
+  std::size_t blocks() const { return x_.blocks() + blocks_z_; }
   bool of_x(std::size_t b) const { return b < x_.blocks(); }
-  PanelRange block(std::size_t b) const { return b < x_.blocks() ? x_.block(b) : z_.block(b - x_.blocks()); }
-  std::size_t tasks() const { return x_.blocks() == 0 || z_.blocks() == 0 ? 0 : circle_ * circle_; }
+  PanelRange block(std::size_t b) const {
+    if (of_x(b)) return x_.block(b);
+    const std::size_t first = (b - x_.blocks()) * chunk_panels;
+    return {first, std::min(z_.panels, first + chunk_panels)};
+  }
+  std::size_t tasks() const { return x_.blocks() * blocks_z_; }
 
   BlockTask task(std::size_t index) const {
-    const std::size_t round = index / circle_, i = index % circle_, j = (i + round) % circle_;
-    const std::size_t rest = blocks(), second = j < z_.blocks() ? x_.blocks() + j : rest;
-    if (i >= x_.blocks()) return {second, rest, round};
-    return {i, second, round};
+    const std::size_t fewer = std::min(x_.blocks(), blocks_z_), more = std::max(x_.blocks(), blocks_z_);
+    const std::size_t round = index / fewer, i = index % fewer, j = (i + round) % more;
+    // block j met j, j - 1, ..., 0 and then fewer - 1, ..., j + 1
+    const std::size_t met = i <= j && j < fewer ? j - i : j < fewer ? j + fewer - i : fewer - 1 - i;
+    if (x_.blocks() <= blocks_z_) return {i, x_.blocks() + j, round, met};
+    return {j, x_.blocks() + i, met, round};
   }
   std::size_t tiles_of(const BlockTask& task) const {
     if (!has_work(task)) return 0;
@@ -108,11 +125,13 @@ class PairSchedule {
 
  private:
   bool has_work(const BlockTask& task) const {
-    if (task.second >= blocks()) return false;
-    return share_ == Share::all || (task.first + task.second - x_.blocks()) % 2 == (share_ == Share::even ? 0u : 1u);
+    if (share_ == Share::all) return true;
+    const std::size_t square = (z_.first + block(task.second).first) / square_z_;
+    return (task.first + square) % 2 == (share_ == Share::even ? 0u : 1u);
   }
-  Schedule x_, z_;
-  std::size_t circle_;
+  Schedule x_;
+  VisitingPanels z_;
+  std::size_t blocks_z_, square_z_;
   Share share_;
 };
 
@@ -128,18 +147,18 @@ class Turns {
     for (std::size_t b = 0; b < blocks; ++b) done_[b].store(0, std::memory_order_relaxed);
   }
 
-  // Runs the work when both blocks have come to this round; they have it behind them even if it throws.
+  // Runs the work when both blocks have come to their rounds; they have these behind them even if it throws.
   template <class F>
   void take(const BlockTask& task, F&& work) {
     wait(task.first, task.round);
-    wait(task.second, task.round);
+    wait(task.second, task.round_of_second);
     struct End {
       Turns& turns;
       const BlockTask& task;
       ~End() {
         turns.pass(task.first, task.round);
         // on the diagonal both are one block, which may have gone on by now: passed twice, it would be set back
-        if (task.second != task.first) turns.pass(task.second, task.round);
+        if (task.second != task.first) turns.pass(task.second, task.round_of_second);
       }
     } end{*this, task};
     if (task.second < blocks_) work();

@@ -53,6 +53,7 @@ void SurvivingTiles::make(Map& map, const PanelBounds& x, const PanelBounds& z, 
   };
   team.run(schedule.tasks(), look, poll);
   map.all = all.load();
+  if (map.all) map.first = {}, map.bits = {};
 }
 
 template void SurvivingTiles::begin(PanelBounds&, PanelBounds&, const Schedule&, double, Team&, const std::function<void()>&);

@@ -12,7 +12,7 @@ namespace {
 
 using cuda::CudaPoints;
 
-class CudaBackend final : public Backend {
+class CudaBackend final : public Backend, public Lender {
  public:
   explicit CudaBackend(cuda::SharedDevice device) : device_(std::move(device)), passes_(device_), blocks_(device_) {}
 
@@ -53,25 +53,30 @@ class CudaBackend final : public Backend {
     passes_.run(product);
   }
   void xgemm_pair(double beta, const Points& x, const Points& z, Columns w_x, Columns w_z, Columns y_x, Columns y_z, Share share,
-                  Watch* watch, std::optional<Precision> enough, double) override {
+                  Watch* watch, std::optional<Precision> enough, double, Turn) override {
     cuda::Product product = between(beta, x, z, watch, enough);
     product.w_x = w_x, product.w_z = w_z, product.y_x = y_x, product.y_z = y_z;
     product.two_sided = product.accumulate = true, product.share = share;
     passes_.run(product);
   }
-  void mass_pair(double beta, const Points& x, const Points& z, Columns y_x, Columns y_z, Share share, Watch* watch,
-                 double) override {
+  void mass_pair(double beta, const Points& x, const Points& z, Columns y_x, Columns y_z, Share share, Watch* watch, double,
+                 Turn) override {
     cuda::Product product = between(beta, x, z, watch);
     product.y_x = y_x, product.y_z = y_z;
     product.mass = product.two_sided = product.accumulate = true, product.share = share;
     passes_.run(product);
   }
-  void send_points(const Points& points, Archive& to) override { as_cuda(points).write(to, blocks_.staging()); }
+  void send_points(const Points& points, Places, Archive& to) override { as_cuda(points).write(to, blocks_.staging()); }
   std::unique_ptr<Points> visitor(Archive& from) override {
     return std::make_unique<CudaPoints>(device_, from, blocks_.staging());
   }
 
-  bool lends() const override { return true; }
+  void send_rows(Columns a, Places some, Archive& to) override { blocks_.send_rows(a, some, to); }
+  void receive_rows(Archive& from, Columns y, Places some, bool accumulate) override {
+    blocks_.receive_rows(from, y, some, accumulate);
+  }
+
+  Lender* lender() override { return this; }
   void lend_points(const Points& points, Archive& to) override { as_cuda(points).lend(to); }
   std::unique_ptr<Points> borrow_points(Archive& from) override { return std::make_unique<CudaPoints>(device_, from); }
   void skip_points(Archive& from) override { CudaPoints::skip_lent(from); }
@@ -86,6 +91,8 @@ class CudaBackend final : public Backend {
     return product_of(as_cuda(like).most_bytes(), visitors, 1) <= cuda::visitors_bytes(device_->memory());
   }
 
+  void copy(Columns a, Columns y) override { blocks_.move(a, y, false); }
+  void add(Columns a, Columns y) override { blocks_.move(a, y, true); }
   Eigen::MatrixXd gram(Columns a, Columns b) override { return blocks_.gram(a, b); }
   void combine(Columns a, const Eigen::MatrixXd& s, Columns y, bool accumulate) override { blocks_.combine(a, s, y, accumulate); }
   void scale_rows(Columns scale, Columns a, Columns y) override { blocks_.scale_rows(scale, a, y, false); }

@@ -13,6 +13,28 @@ unsigned tiles(std::size_t count, std::size_t size) { return static_cast<unsigne
 
 const char* named(Columns a, const char* wide, const char* narrow) { return is_wide(a) ? wide : narrow; }
 
+constexpr std::size_t sent_columns = 4;  // that are on the host at a time, as doubles
+
+// Numbers of some places, a few columns after the other.
+template <class T>
+void archive_places(Archive& archive, const Layout& layout, Places some, std::size_t columns, double* rows, bool accumulate) {
+  std::vector<T> places(some.count * columns);
+  if (archive.reading()) archive.bytes(places.data(), places.size() * sizeof(T));
+  for (std::size_t i = 0; i < some.count; ++i)
+    for (std::size_t c = 0; c < columns; ++c) {
+      double& number = rows[layout.local_row(some.first + i) * columns + c];
+      T& place = places[i * columns + c];
+      if (archive.reading()) number = static_cast<double>(place + (accumulate ? static_cast<T>(number) : T{0}));
+      else place = static_cast<T>(number);
+    }
+  if (!archive.reading()) archive.bytes(places.data(), places.size() * sizeof(T));
+}
+void archive_places(Archive& archive, Columns few, Places some, double* rows, bool accumulate) {
+  const Layout& layout = *few.panel->layout();
+  is_wide(few) ? archive_places<double>(archive, layout, some, few.count, rows, accumulate)
+               : archive_places<float>(archive, layout, some, few.count, rows, accumulate);
+}
+
 }  // namespace
 
 Eigen::MatrixXd TallBlocks::gram(Columns a, Columns b) {
@@ -69,6 +91,21 @@ void TallBlocks::combine(Columns a, const Eigen::MatrixXd& s, Columns y, bool ac
   device_->synchronize();  // the coefficients are in memory that the next call fills
 }
 
+void TallBlocks::move(Columns a, Columns y, bool add) {
+  if (y.count == 0 || a.rows() == 0) return;
+  device_->use();
+  Window from = window(a);
+  const Window to = window(y);
+  const std::size_t values = product_of(y.rows(), y.count);
+  if (a.panel == y.panel) {  // windows may overlap, and no thread waits for another
+    partial_.at_least(*device_, product_of(values, is_wide(y) ? sizeof(double) : sizeof(float)));
+    const Window apart = {partial_.address(), from.count, from.rows, from.count};
+    device_->launch_for(named(y, "copy_f64", "copy_f32"), values, CopyArguments{from, apart, 0});
+    from = apart;
+  }
+  device_->launch_for(named(y, "copy_f64", "copy_f32"), values, CopyArguments{from, to, add ? 1 : 0});
+}
+
 // Columns among others are lent as a copy, which stays what it is until the next one is.
 void TallBlocks::lend(Columns a, Archive& to) {
   device_->use();
@@ -118,6 +155,27 @@ void TallBlocks::upload(const double* host, Columns a) {
     device_->launch_for(named(a, "put_f64", "put_f32"), rows * a.count, arguments);
     device_->synchronize();
   });
+}
+
+void TallBlocks::send_rows(Columns a, Places some, Archive& to) {
+  std::vector<double> rows;
+  for (std::size_t first = 0; first < a.count; first += sent_columns) {
+    const Columns few = a.part(first, std::min(sent_columns, a.count - first));
+    rows.resize(few.rows() * few.count);
+    download(few, rows.data());
+    archive_places(to, few, some, rows.data(), false);
+  }
+}
+
+void TallBlocks::receive_rows(Archive& from, Columns y, Places some, bool accumulate) {
+  std::vector<double> rows;
+  for (std::size_t first = 0; first < y.count; first += sent_columns) {
+    const Columns few = y.part(first, std::min(sent_columns, y.count - first));
+    rows.assign(few.rows() * few.count, 0.0);
+    if (accumulate || some.count < few.rows()) download(few, rows.data());
+    archive_places(from, few, some, rows.data(), accumulate);
+    upload(rows.data(), few);
+  }
 }
 
 void TallBlocks::download(Columns a, double* host) {

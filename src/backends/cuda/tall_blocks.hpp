@@ -6,6 +6,7 @@
 #include <Eigen/Core>
 
 #include "backends/cuda/cuda_panel.hpp"
+#include "device/backend.hpp"
 
 namespace fd::cuda {
 
@@ -15,10 +16,13 @@ class TallBlocks {
 
   Eigen::MatrixXd gram(Columns a, Columns b);
   void combine(Columns a, const Eigen::MatrixXd& s, Columns y, bool accumulate);
+  void move(Columns a, Columns y, bool add);  // Y = A, or Y += A; Y may overlap A where it replaces it
   void scale_rows(Columns scale, Columns a, Columns y, bool add);
   void randomize(Columns a, std::uint64_t seed, std::uint64_t stream);
   void upload(const double* host, Columns a);
   void download(Columns a, double* host);
+  void send_rows(Columns a, Places some, Archive& to);
+  void receive_rows(Archive& from, Columns y, Places some, bool accumulate);
   void lend(Columns a, Archive& to);
   HostBuffer& staging() { return staging_; }
 

@@ -28,6 +28,8 @@ enum class Verb : std::uint8_t {
   low_precision_error,
   gram,
   combine,
+  copy,
+  add,
   scale_rows,
   multiply_add,
   randomize,

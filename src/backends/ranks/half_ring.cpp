@@ -11,83 +11,33 @@
 namespace fd::ranks {
 namespace {
 
-// Columns that are on the host at a time, as doubles.
-constexpr std::size_t some = 4;
-template <class F>
-void each_few(Columns a, F&& f) {
-  for (std::size_t first = 0; first < a.count; first += some) f(a.part(first, std::min(some, a.count - first)));
+std::size_t bytes_of(Columns a, std::size_t rows) {
+  return rows * a.count * (traits(a.precision()).wide_panels ? sizeof(double) : sizeof(float));
 }
 
-std::size_t bytes_of(Columns a) {
-  return a.rows() * a.count * (traits(a.precision()).wide_panels ? sizeof(double) : sizeof(float));
-}
-
-// Numbers as the panels of a precision hold them, a few columns after the other, in the order of places: a visitor leaves the order of its rows at
-// home.
-template <class T>
-void archive_few(Archive& archive, Backend& backend, Columns few) {
-  const Layout& layout = *few.panel->layout();
-  std::vector<double> rows(few.rows() * few.count);
-  std::vector<T> places(rows.size());
-  if (archive.reading()) archive.bytes(places.data(), places.size() * sizeof(T));
-  else backend.download(few, rows.data());
-  for (std::size_t i = 0; i < few.rows(); ++i) {
-    T* const place = places.data() + i * few.count;
-    double* const row = rows.data() + layout.local_row(i) * few.count;
-    if (archive.reading()) std::copy_n(place, few.count, row);
-    else
-      for (std::size_t c = 0; c < few.count; ++c) place[c] = static_cast<T>(row[c]);
-  }
-  if (archive.reading()) backend.upload(rows.data(), few);
-  else archive.bytes(places.data(), places.size() * sizeof(T));
-}
-void archive_columns(Archive& archive, Backend& backend, Columns a) {
-  each_few(a, [&](Columns few) {
-    traits(a.precision()).wide_panels ? archive_few<double>(archive, backend, few) : archive_few<float>(archive, backend, few);
-  });
-}
-
-void set_zero(Backend& backend, Columns a) {
-  const std::vector<double> zeros(a.rows() * std::min(some, a.count), 0.0);
-  each_few(a, [&](Columns few) { backend.upload(zeros.data(), few); });
-}
-
-// Y += A
-void add(Backend& backend, Columns a, Columns y) {
-  const auto n = static_cast<Eigen::Index>(a.count);
-  backend.combine(a, Eigen::MatrixXd::Identity(n, n), y, true);
-}
+Places all_rows(Columns a) { return {0, a.rows()}; }
 
 ArchiveReader reader_of(const Comm::Message& message) { return {message->data(), message->size()}; }
 
-// Y += what came home.
-void add_archived(Archive& archive, Backend& backend, Columns y) {
-  const auto sums = backend.panel(y.panel->layout(), std::min(some, y.count), y.precision());
-  each_few(y, [&](Columns few) {
-    const Columns part(*sums, 0, few.count);
-    archive_columns(archive, backend, part);
-    add(backend, part, few);
-  });
-}
-
 // The guest that a message brings, its points and weights.
-Guest received(Backend& backend, const Comm::Message& message, bool lent) {
+Guest received(Backend& backend, const Comm::Message& message, Lender* lender) {
   ArchiveReader reader = reader_of(message);
-  Guest guest{lent ? backend.borrow_points(reader) : backend.visitor(reader), nullptr, nullptr};
+  Guest guest{lender != nullptr ? lender->borrow_points(reader) : backend.visitor(reader), nullptr, nullptr};
   std::size_t columns = 0;
   reader(columns);
   if (columns == 0) return guest;
   guest.w = backend.panel(guest.points->layout(), columns, guest.points->precision());
-  lent ? backend.borrow(reader, *guest.w) : archive_columns(reader, backend, *guest.w);
+  if (lender != nullptr) lender->borrow(reader, *guest.w);
+  else backend.receive_rows(reader, *guest.w, all_rows(*guest.w), false);
   return guest;
 }
 
 }  // namespace
 
-// A part of a pass, for the watch of the whole; ends it where a stop was asked for.
-class HalfRing::Part final : public Watch {
+// A stretch of a pass, for the watch of the whole; ends it where a stop was asked for.
+class HalfRing::Stretch final : public Watch {
  public:
-  Part(HalfRing& ring, std::size_t part, std::size_t parts)
+  Stretch(HalfRing& ring, std::size_t part, std::size_t parts)
       : ring_(ring), before_(static_cast<double>(part)), parts_(static_cast<double>(parts)) {}
   void tick(double fraction) override {
     ring_.comm_.progress();
@@ -104,7 +54,7 @@ class HalfRing::Part final : public Watch {
 void HalfRing::compute(std::size_t part, std::size_t parts, const Local& work) {
   if (error_) return;
   try {
-    Part watch(*this, part, parts);
+    Stretch watch(*this, part, parts);
     if (comm_.stop_asked(work_)) throw Error(Failure::interrupted, "interrupted");
     work(&watch);
   } catch (...) {
@@ -127,19 +77,21 @@ Comm::Message HalfRing::receive(int from) {
   }
 }
 
-Comm::Message HalfRing::visit(const Sent& mine, Columns w) {
+Comm::Message HalfRing::visit(const Sent& mine, const Part& part, Columns w) {
   Comm::Message message = nothing_;
   compute(0, 1, [&](Watch*) {
     std::size_t columns = w.count;
-    const bool lent = lends();
-    message = std::make_shared<const std::vector<char>>(archived(
-        [&](Archive& writer) {
-          lent ? backend_.lend_points(*mine.points, writer) : backend_.send_points(*mine.points, writer);
-          writer(columns);
-          if (columns == 0) return;
-          lent ? backend_.lend(w, writer) : archive_columns(writer, backend_, w);
-        },
-        lent ? 0 : mine.bytes + sizeof columns + (columns > 0 ? bytes_of(w) : 0)));
+    Lender* const lends = lender();
+    const auto write = [&](Archive& writer) {
+      if (lends != nullptr) lends->lend_points(*mine.points, writer);
+      else backend_.send_points(*mine.points, part.places, writer);
+      writer(columns);
+      if (columns == 0) return;
+      if (lends != nullptr) lends->lend(w, writer);
+      else backend_.send_rows(w, part.places, writer);
+    };
+    const std::size_t bytes = part.bytes + sizeof columns + (columns > 0 ? bytes_of(w, part.places.count) : 0);
+    message = std::make_shared<const std::vector<char>>(archived(write, lends != nullptr ? 0 : bytes));
   });
   return message;
 }
@@ -148,7 +100,7 @@ void HalfRing::host(std::size_t part, std::size_t parts, Comm::Message message,
                     const std::function<void(const Guest&, Watch*)>& work) {
   compute(part, parts, [&](Watch* watch) {
     if (message->empty()) throw Error(Failure::interrupted, "another rank failed");
-    const Guest visitor = received(backend_, message, lends());
+    const Guest visitor = received(backend_, message, lender());
     message.reset();  // as large as the visitor
     work(visitor, watch);
   });
@@ -157,44 +109,50 @@ void HalfRing::host(std::size_t part, std::size_t parts, Comm::Message message,
 void HalfRing::symmetric(const Shares& shares, Here here, std::size_t columns, const Local& local, const Pair& pair) {
   const std::size_t ring = shares.sharing(), me = static_cast<std::size_t>(comm_.rank());
   if (me >= ring) return;
-  if (lends()) return symmetric_lent(shares, here, columns, local, pair);
-  const std::size_t steps = ring / 2, parts = 2 * steps + 1;  // a symmetric part is half as much work as a pair
-  const auto guest = [&](std::size_t step) { return static_cast<int>((me + step) % ring); };
-  const auto host_of = [&](std::size_t step) { return static_cast<int>((me + ring - step) % ring); };
-  // Added up in the order of steps; taken one step late, so that hosts have had time and sums do not gather on their way.
-  const auto take_home = [&](std::size_t step) {
-    const Comm::Message message = receive(host_of(step));
-    compute(parts - 1, parts, [&](Watch*) {
+  if (lender() != nullptr) return symmetric_lent(shares, here, columns, local, pair);
+  // Parts of visitors come one after the other, step by step; `at` counts them all.
+  const std::vector<Part>& mine = *here.sent.parts;
+  const std::size_t parts = mine.size(), steps = ring / 2, all = steps * parts;
+  const std::size_t stretches = 2 * all + parts;  // rows here among themselves are half as much work as a pair
+  const auto stretch = [&](std::size_t at) { return parts + 2 * at; };
+  const auto guest = [&](std::size_t at) { return static_cast<int>((me + at / parts + 1) % ring); };
+  const auto host_of = [&](std::size_t at) { return static_cast<int>((me + ring - at / parts - 1) % ring); };
+  const auto send_mine = [&](std::size_t at) { comm_.send(host_of(at), visit(here.sent, mine[at % parts], here.w)); };
+  // Added up in the order of visits; taken one late, so that hosts have had time and sums do not gather on their way.
+  const auto take_home = [&](std::size_t at) {
+    const Comm::Message message = receive(host_of(at));
+    compute(stretches - 1, stretches, [&](Watch*) {
       if (message->empty()) throw Error(Failure::interrupted, "another rank failed");
       ArchiveReader reader = reader_of(message);
-      add_archived(reader, backend_, here.y);
+      backend_.receive_rows(reader, here.y, mine[at % parts].places, true);
     });
   };
-  if (steps > 0) {
-    const Comm::Message mine = visit(here.sent, here.w);
-    for (std::size_t step = 1; step <= steps; ++step) comm_.send(host_of(step), mine);
-    comm_.expect(guest(1));  // each visitor comes while the one before it is computed with
+  if (all > 0) {
+    send_mine(0);
+    comm_.expect(guest(0));  // each visitor comes while the one before it is computed with
   }
-  compute(0, parts, local);
-  for (std::size_t step = 1; step <= steps; ++step) {
-    Comm::Message message = receive(guest(step));
-    if (step < steps) comm_.expect(guest(step + 1));
-    const Share share = 2 * step < ring ? Share::all : me < ring / 2 ? Share::even : Share::odd;
+  compute(0, stretches, local);
+  for (std::size_t at = 0; at < all; ++at) {
+    if (at + 1 < all) send_mine(at + 1);
+    Comm::Message message = receive(guest(at));
+    if (at + 1 < all) comm_.expect(guest(at + 1));
+    const Share share = 2 * (at / parts + 1) < ring ? Share::all : me < ring / 2 ? Share::even : Share::odd;
     std::unique_ptr<Panel> y;
-    host(2 * step - 1, parts, std::move(message), [&](const Guest& visitor, Watch* watch) {
+    host(stretch(at), stretches, std::move(message), [&](const Guest& visitor, Watch* watch) {
       y = backend_.panel(visitor.points->layout(), columns, here.sent.points->precision());
-      set_zero(backend_, *y);
-      pair(*visitor.points, visitor.weights(), *y, share, watch);
+      const Columns sums(*y);
+      backend_.combine(sums.part(0, 0), Eigen::MatrixXd::Zero(0, static_cast<Eigen::Index>(columns)), sums, false);  // zero
+      pair(*visitor.points, visitor.weights(), sums, share, watch, {at == 0, at + 1 == all});
     });
     Comm::Message answer = nothing_;  // made when the visitor has left
-    compute(2 * step - 1, parts, [&](Watch*) {
+    compute(stretch(at), stretches, [&](Watch*) {
       answer = std::make_shared<const std::vector<char>>(
-          archived([&](Archive& writer) { archive_columns(writer, backend_, *y); }, bytes_of(*y)));
+          archived([&](Archive& writer) { backend_.send_rows(*y, all_rows(*y), writer); }, bytes_of(*y, y->rows())));
     });
-    comm_.send(guest(step), std::move(answer));
-    if (step > 1) take_home(step - 1);
+    comm_.send(guest(at), std::move(answer));
+    if (at > 0) take_home(at - 1);
   }
-  if (steps > 0) take_home(steps);
+  if (all > 0) take_home(all - 1);
   if (error_) std::rethrow_exception(error_);
 }
 
@@ -202,16 +160,16 @@ void HalfRing::product(double beta, const Shares& shares, Here here, std::option
   symmetric(
       shares, here, here.w.count,
       [&](Watch* watch) { backend_.xgemm(beta, *here.sent.points, here.w, here.y, watch, enough, negligible); },
-      [&](const Points& z, Columns w_z, Columns y_z, Share share, Watch* watch) {
-        backend_.xgemm_pair(beta, *here.sent.points, z, here.w, w_z, here.y, y_z, share, watch, enough, negligible);
+      [&](const Points& z, Columns w_z, Columns y_z, Share share, Watch* watch, Turn turn) {
+        backend_.xgemm_pair(beta, *here.sent.points, z, here.w, w_z, here.y, y_z, share, watch, enough, negligible, turn);
       });
 }
 
 void HalfRing::mass(double beta, const Shares& shares, Here here, double negligible) {
   symmetric(
       shares, here, 2, [&](Watch* watch) { backend_.mass(beta, *here.sent.points, here.y, watch, negligible); },
-      [&](const Points& z, Columns, Columns y_z, Share share, Watch* watch) {
-        backend_.mass_pair(beta, *here.sent.points, z, here.y, y_z, share, watch, negligible);
+      [&](const Points& z, Columns, Columns y_z, Share share, Watch* watch, Turn turn) {
+        backend_.mass_pair(beta, *here.sent.points, z, here.y, y_z, share, watch, negligible, turn);
       });
 }
 
@@ -220,7 +178,9 @@ void HalfRing::rectangle(double beta, const Shares& x_shares, const Shares& z_sh
   const auto me = static_cast<std::size_t>(comm_.rank());
   if (me < z_shares.sharing()) {
     const bool others = x_shares.sharing() > 1 || me >= x_shares.sharing();
-    const Comm::Message mine = others ? visit(z, w) : nullptr;
+    std::size_t bytes = 0;
+    for (const Part& part : *z.parts) bytes += part.bytes;
+    const Comm::Message mine = others ? visit(z, {{0, z.points->rows()}, bytes}, w) : nullptr;
     for (std::size_t rank = 0; rank < x_shares.sharing(); ++rank)
       if (rank != me) comm_.send(static_cast<int>(rank), mine);
   }
@@ -230,7 +190,7 @@ void HalfRing::rectangle(double beta, const Shares& x_shares, const Shares& z_sh
       if (rank == 0) return backend_.xgemm(beta, *x, guest, weights, y, watch, enough);
       const auto part = backend_.panel(y.panel->layout(), y.count, y.precision());
       backend_.xgemm(beta, *x, guest, weights, *part, watch, enough);
-      add(backend_, *part, y);
+      backend_.add(*part, y);
     };
     if (rank == me) compute(rank, guests, [&](Watch* watch) { product(*z.points, w, watch); });
     else

@@ -1,6 +1,7 @@
 // Kernel passes over the rows of all ranks. Each unordered pair of shards is evaluated once, by one of the two: rank r is host to the points and
 // weights of ranks r + 1, ..., r + R/2, counted in a ring of the R ranks that have rows; both directions come from one evaluation of the tiles, and the
-// visitor's sums travel home. Of an even number the two ranks that face each other take every other tile each.
+// visitor's sums travel home. Of an even number the two ranks that face each other take every other tile each. Points visit in parts, each sent when its
+// host is at the part before it: beside its own rows a rank holds a part of a visitor, and the messages of a few.
 //
 // Guarantees: sums are added up in an order that depends on the number of ranks alone. A rank that fails, or is told to stop, goes on exchanging and
 // computes no more, so that nobody waits for it; what went wrong is thrown at the end. Does not know: what a fit is.
@@ -30,10 +31,15 @@ struct Guest {
 };
 using Guests = std::map<int, Guest>;  // by rank
 
-// Points as they visit other ranks: in so many bytes, which are counted once. Null where a rank has no rows.
+// A part of a rank's points as it visits others, in so many bytes.
+struct Part {
+  Places places;
+  std::size_t bytes = 0;
+};
+// Points as they visit other ranks: in parts, as many on every rank, which are counted once. Null where a rank has no rows.
 struct Sent {
   Points* points = nullptr;
-  std::size_t bytes = 0;
+  const std::vector<Part>* parts = nullptr;
 };
 // A rank's own rows. `guests`: kept from pass to pass, as long as the points, where ranks lend.
 struct Here {
@@ -56,14 +62,14 @@ class HalfRing {
                  std::optional<Precision> enough);
 
  private:
-  class Part;
+  class Stretch;
   using Local = std::function<void(Watch*)>;
-  using Pair = std::function<void(const Points& z, Columns w_z, Columns y_z, Share, Watch*)>;
+  using Pair = std::function<void(const Points& z, Columns w_z, Columns y_z, Share, Watch*, Turn)>;
   void symmetric(const Shares& shares, Here here, std::size_t columns, const Local& local, const Pair& pair);
   // The same where ranks lend to each other (half_ring_lent.cpp).
   void symmetric_lent(const Shares& shares, Here here, std::size_t columns, const Local& local, const Pair& pair);
-  bool lends() const { return comm_.in_one_process() && backend_.lends(); }
-  Comm::Message visit(const Sent& mine, Columns w);
+  Lender* lender() const { return comm_.in_one_process() ? backend_.lender() : nullptr; }
+  Comm::Message visit(const Sent& mine, const Part& part, Columns w);
   // Computes with the visitor that a message brings, unless something went wrong.
   void host(std::size_t part, std::size_t parts, Comm::Message message, const std::function<void(const Guest&, Watch*)>& work);
   Comm::Message receive(int from);

@@ -19,15 +19,15 @@ void make_room(Backend& backend, const Points& points, std::size_t columns, std:
 }
 
 // The visitor of a message, of whose points a kept guest has a copy already.
-void receive_guest(Backend& backend, const Comm::Message& message, std::size_t sums, Guest& guest) {
+void receive_guest(Backend& backend, Lender& lender, const Comm::Message& message, std::size_t sums, Guest& guest) {
   ArchiveReader reader(message->data(), message->size());
-  if (guest.points) backend.skip_points(reader);
-  else guest.points = backend.borrow_points(reader);
+  if (guest.points) lender.skip_points(reader);
+  else guest.points = lender.borrow_points(reader);
   std::size_t weights = 0;
   reader(weights);
   if (weights > 0) {
     make_room(backend, *guest.points, weights, guest.w);
-    backend.borrow(reader, *guest.w);
+    lender.borrow(reader, *guest.w);
   } else guest.w.reset();
   make_room(backend, *guest.points, sums, guest.y);
 }
@@ -36,6 +36,7 @@ void receive_guest(Backend& backend, const Comm::Message& message, std::size_t s
 
 void HalfRing::symmetric_lent(const Shares& shares, Here here, std::size_t columns, const Local& local, const Pair& pair) {
   const std::size_t ring = shares.sharing(), me = static_cast<std::size_t>(comm_.rank());
+  Lender& lender = *this->lender();
   const std::size_t steps = ring / 2, parts = 2 * steps + 1;
   const auto guest = [&](std::size_t step) { return static_cast<int>((me + step) % ring); };
   const auto host = [&](std::size_t step) { return static_cast<int>((me + ring - step) % ring); };
@@ -48,20 +49,21 @@ void HalfRing::symmetric_lent(const Shares& shares, Here here, std::size_t colum
     });
   };
   const auto fetch = [&](std::size_t step) {
-    receive(guest(step),
-            [&](const Comm::Message& message) { receive_guest(backend_, message, columns, (*here.guests)[guest(step)]); });
+    receive(guest(step), [&](const Comm::Message& message) {
+      receive_guest(backend_, lender, message, columns, (*here.guests)[guest(step)]);
+    });
   };
   std::unique_ptr<Panel> home;
   const auto take_home = [&](std::size_t step) {
     receive(host(step), [&](const Comm::Message& message) {
       ArchiveReader reader(message->data(), message->size());
       make_room(backend_, *here.sent.points, columns, home);
-      backend_.borrow(reader, *home);
-      backend_.combine(*home, Eigen::MatrixXd::Identity(one, one), here.y, true);
+      lender.borrow(reader, *home);
+      backend_.add(*home, here.y);
     });
   };
   if (steps > 0) {
-    const Comm::Message mine = visit(here.sent, here.w);
+    const Comm::Message mine = visit(here.sent, here.sent.parts->front(), here.w);
     for (std::size_t step = 1; step <= steps; ++step) comm_.send(host(step), mine);
     fetch(1);
   }
@@ -74,9 +76,9 @@ void HalfRing::symmetric_lent(const Shares& shares, Here here, std::size_t colum
     compute(2 * step - 1, parts, [&](Watch* watch) {
       const Columns y(*visitor.y);
       backend_.combine(y.part(0, 0), Eigen::MatrixXd::Zero(0, one), y, false);  // no terms: zero
-      pair(*visitor.points, visitor.weights(), y, share, watch);
-      answer = std::make_shared<const std::vector<char>>(archived([&](Archive& writer) { backend_.lend(y, writer); }));
-      if (!backend_.keeps_visitors(*here.sent.points, steps)) visitor.points.reset();
+      pair(*visitor.points, visitor.weights(), y, share, watch, {});
+      answer = std::make_shared<const std::vector<char>>(archived([&](Archive& writer) { lender.lend(y, writer); }));
+      if (!lender.keeps_visitors(*here.sent.points, steps)) visitor.points.reset();
     });
     comm_.send(guest(step), std::move(answer));
     if (step > 1) take_home(step - 1);

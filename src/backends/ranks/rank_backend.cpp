@@ -186,12 +186,16 @@ class RankBackend final : public Backend {
 
   // Rows that visit are the ranks' own business.
   void xgemm_pair(double, const Points&, const Points&, Columns, Columns, Columns, Columns, Share, Watch*,
-                  std::optional<Precision>, double) override {
+                  std::optional<Precision>, double, Turn) override {
     throw no_visitors();
   }
-  void mass_pair(double, const Points&, const Points&, Columns, Columns, Share, Watch*, double) override { throw no_visitors(); }
-  void send_points(const Points&, Archive&) override { throw no_visitors(); }
+  void mass_pair(double, const Points&, const Points&, Columns, Columns, Share, Watch*, double, Turn) override {
+    throw no_visitors();
+  }
+  void send_points(const Points&, Places, Archive&) override { throw no_visitors(); }
   std::unique_ptr<Points> visitor(Archive&) override { throw no_visitors(); }
+  void send_rows(Columns, Places, Archive&) override { throw no_visitors(); }
+  void receive_rows(Archive&, Columns, Places, bool) override { throw no_visitors(); }
 
   Eigen::MatrixXd gram(Columns a, Columns b) override {
     Call call;
@@ -213,6 +217,8 @@ class RankBackend final : public Backend {
     call.accumulate = accumulate;
     everywhere(call);
   }
+  void copy(Columns a, Columns y) override { from_to(Verb::copy, a, y); }
+  void add(Columns a, Columns y) override { from_to(Verb::add, a, y); }
   void scale_rows(Columns scale, Columns a, Columns y) override { by_rows(Verb::scale_rows, scale, a, y); }
   void multiply_add(Columns scale, Columns a, Columns y) override { by_rows(Verb::multiply_add, scale, a, y); }
   void randomize(Columns a, std::uint64_t seed, std::uint64_t stream) override {
@@ -243,9 +249,10 @@ class RankBackend final : public Backend {
     call.a = window(a);
     tell(call);
     const Shares shares = shard_->shares(a.rows());
-    const auto parts = answered([&] { return shard_->download(call); });
-    for (std::size_t rank = 0; rank < parts.size(); ++rank)
-      std::copy(parts[rank].begin(), parts[rank].end(), host + shares.first(rank) * a.count);
+    answered([&] { return shard_->download(call); },
+             [&](std::size_t rank, const std::vector<double>& rows) {
+               std::copy(rows.begin(), rows.end(), host + shares.first(rank) * a.count);
+             });
   }
 
  private:
@@ -260,18 +267,17 @@ class RankBackend final : public Backend {
     for (int rank = 1; rank < size(); ++rank) comm_->send(rank, message);
   }
 
-  // Does rank 0's part and takes the other ranks' replies, all of them whatever happens; numbers by rank. An error is thrown, a failure rather than
-  // the interruption of others that it led to.
-  template <class F>
-  std::vector<std::vector<double>> answered(F&& own) const {
-    std::vector<std::vector<double>> numbers(1);
+  // Does rank 0's part and takes the other ranks' replies, all of them whatever happens, and their numbers one rank after the other. An error is thrown, a
+  // failure rather than the interruption of others that it led to.
+  template <class F, class Take>
+  void answered(F&& own, Take&& take) const {
     std::optional<Error> error;
     const auto note = [&](Error one) {
       if (!error || (error->kind() == Failure::interrupted && one.kind() != Failure::interrupted)) error = std::move(one);
     };
     std::exception_ptr other;
     try {
-      numbers[0] = own();
+      take(0, own());
     } catch (const Error& one) {
       note(one);
     } catch (...) {
@@ -281,6 +287,7 @@ class RankBackend final : public Backend {
       Reply reply;
       try {
         reply = ranks::from_message<Reply>(comm_->receive(rank));
+        if (!reply.failed && !other && !error) take(static_cast<std::size_t>(rank), std::move(reply.numbers));
       } catch (const Error& one) {  // taken, and no memory for it
         note(one);
       } catch (...) {
@@ -290,11 +297,15 @@ class RankBackend final : public Backend {
         const std::string where = reply.kind == Failure::interrupted ? "" : " (rank " + std::to_string(rank) + ")";
         note({reply.kind, reply.what + where, reply.hint});
       }
-      numbers.push_back(std::move(reply.numbers));
     }
     if (other) std::rethrow_exception(other);
     if (error) throw Error(*error);
-    return numbers;
+  }
+  template <class F>
+  std::vector<std::vector<double>> answered(F&& own) const {
+    std::vector<std::vector<double>> all;
+    answered(own, [&](std::size_t, std::vector<double> numbers) { all.push_back(std::move(numbers)); });
+    return all;
   }
 
   std::vector<std::vector<double>> everywhere(const Call& call, Watch* watch = nullptr) const {
@@ -321,6 +332,14 @@ class RankBackend final : public Backend {
     if (watch != nullptr) watch->tick(1);
   }
 
+  void from_to(Verb verb, Columns a, Columns y) {
+    Call call;
+    call.verb = verb;
+    call.a = window(a);
+    call.y = window(y);
+    everywhere(call);
+  }
+
   void by_rows(Verb verb, Columns scale, Columns a, Columns y) {
     Call call;
     call.verb = verb;
@@ -337,6 +356,7 @@ class RankBackend final : public Backend {
     whole.table = call.id;
     whole.rows = call.rows;
     RowCensus census(call.columns, traits(call.precision).wide_panels);
+    own.reserve(shares.count(0) * call.columns);
     std::size_t rank = 0;
     in_pieces(centred, [&](std::size_t first, std::size_t count, const double* x) {
       for (std::size_t i = 0; i < count; ++i) census.add(x + i * call.columns);

@@ -85,6 +85,7 @@ class Server {
     for (bool more = true; more;) try {
         const auto piece = from_message<std::vector<double>>(comm_.receive(0));
         more = !piece.empty();
+        if (healthy() && rows.empty()) rows.reserve(shard_->values_here(call));
         if (healthy()) rows.insert(rows.end(), piece.begin(), piece.end());
       } catch (...) {
         Reply failed = current_failure();

@@ -42,13 +42,16 @@ class StagedRows final : public PointSource {
 Shard::Shard(Comm& comm, const Call& open) : comm_(comm), rows_a_rank_(open.rows_a_rank), backend_(open_backend(comm, open)) {}
 
 void Shard::load(const Call& call, std::vector<double> rows, std::size_t dimension, const Whole& whole) {
-  Loaded loaded{nullptr, call.rows, 0, {}};
+  Loaded loaded{nullptr, call.rows, {}, {}};
   if (!rows.empty()) {
     StagedRows source(std::move(rows), dimension);
     loaded.points = backend_->load(source, call.precision, whole);
-    if (shares(call.rows).sharing() > 1) {
-      const auto visit = [&](Archive& counter) { backend_->send_points(*loaded.points, counter); };
-      loaded.bytes = archived_size(visit);
+    const bool visits = shares(call.rows).sharing() > 1;
+    const std::size_t parts = visits ? backend_->parts(shares(call.rows).most()) : 0;
+    for (std::size_t i = 0; i < parts; ++i) {
+      const Places places = backend_->places(*loaded.points, i, parts);
+      const auto visit = [&](Archive& counter) { backend_->send_points(*loaded.points, places, counter); };
+      loaded.parts.push_back({places, archived_size(visit)});
     }
   }
   points_[call.id] = std::move(loaded);
@@ -98,12 +101,12 @@ void Shard::pass(const Call& call, Watch* watch, bool failed) {
     ring.fail(std::current_exception());
   }
   Loaded& x = points_.at(call.id);
-  const Here here{{x.points.get(), x.bytes}, w, y, &x.guests};
+  const Here here{{x.points.get(), &x.parts}, w, y, &x.guests};
   if (call.verb == Verb::product) ring.product(call.beta, shares(x.rows), here, call.permitted(), call.negligible);
   else if (call.verb == Verb::mass) ring.mass(call.beta, shares(x.rows), here, call.negligible);
   else {
     const Loaded& z = points_.at(call.other);
-    ring.rectangle(call.beta, shares(x.rows), shares(z.rows), x.points.get(), {z.points.get(), z.bytes}, w, y, call.permitted());
+    ring.rectangle(call.beta, shares(x.rows), shares(z.rows), x.points.get(), {z.points.get(), &z.parts}, w, y, call.permitted());
   }
 }
 
@@ -134,6 +137,8 @@ std::vector<double> Shard::run(const Call& call, Watch* watch, bool failed) {
       backend_->combine(a, Eigen::Map<const Eigen::MatrixXd>(call.matrix.data(), rows, count), columns(call.y), call.accumulate);
       return {};
     }
+    case Verb::copy: backend_->copy(a, columns(call.y)); return {};
+    case Verb::add: backend_->add(a, columns(call.y)); return {};
     case Verb::scale_rows: backend_->scale_rows(a, columns(call.b), columns(call.y)); return {};
     case Verb::multiply_add: backend_->multiply_add(a, columns(call.b), columns(call.y)); return {};
     case Verb::randomize: backend_->randomize(a, call.seed, call.stream); return {};

@@ -24,6 +24,9 @@ class Shard {
   const Backend& backend() const { return *backend_; }
   Shares shares(std::size_t rows) const { return {rows, static_cast<std::size_t>(comm_.size()), rows_a_rank_}; }
 
+  std::size_t values_here(const Call& load) const {  // in the rows of this rank
+    return shares(load.rows).count(static_cast<std::size_t>(comm_.rank())) * load.columns;
+  }
   // The rows of this rank, and what all of them are part of.
   void load(const Call& call, std::vector<double> rows, std::size_t dimension, const Whole& whole);
   void upload(const Call& call, const double* rows);  // of this rank
@@ -35,7 +38,7 @@ class Shard {
   struct Loaded {
     std::unique_ptr<Points> points;  // null: no rows here
     std::size_t rows = 0;            // of all ranks together
-    std::size_t bytes = 0;           // as they visit other ranks
+    std::vector<Part> parts;         // as they visit other ranks
     Guests guests;
   };
   Columns columns(const Window& window);  // none where there are no rows here

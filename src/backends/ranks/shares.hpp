@@ -13,6 +13,7 @@ class Shares {
 
   std::size_t sharing() const { return sharing_; }  // ranks that have rows, the first ones
   std::size_t first(std::size_t rank) const { return rank >= sharing_ ? rows_ : quotient(rank); }
+  std::size_t most() const { return rows_ / sharing_ + (rows_ % sharing_ > 0 ? 1 : 0); }  // rows that a rank has
   std::size_t count(std::size_t rank) const { return first(rank + 1) - first(rank); }
 
  private:

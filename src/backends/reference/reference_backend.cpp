@@ -1,5 +1,6 @@
 #include "backends/reference/reference_backend.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include "backends/host_panel.hpp"
@@ -77,7 +78,7 @@ class ReferenceBackend final : public Backend {
   }
 
   void xgemm_pair(double beta, const Points& x, const Points& z, Columns w_x, Columns w_z, Columns y_x, Columns y_z, Share share,
-                  Watch* watch, std::optional<Precision>, double) override {
+                  Watch* watch, std::optional<Precision>, double, Turn) override {
     const Window wx(w_x), wz(w_z), yx(y_x), yz(y_z);
     each_entry(beta, x, z, share, watch, [&](std::size_t i, std::size_t j, double e) {
       for (std::size_t c = 0; c < yx.count; ++c) {
@@ -87,8 +88,8 @@ class ReferenceBackend final : public Backend {
     });
   }
 
-  void mass_pair(double beta, const Points& x, const Points& z, Columns y_x, Columns y_z, Share share, Watch* watch,
-                 double) override {
+  void mass_pair(double beta, const Points& x, const Points& z, Columns y_x, Columns y_z, Share share, Watch* watch, double,
+                 Turn) override {
     const Window yx(y_x), yz(y_z);
     each_entry(beta, x, z, share, watch, [&](std::size_t i, std::size_t j, double e) {
       yx(i, 0) += e, yx(i, 1) += e * e;
@@ -96,7 +97,7 @@ class ReferenceBackend final : public Backend {
     });
   }
 
-  void send_points(const Points& points, Archive& to) override {
+  void send_points(const Points& points, Places, Archive& to) override {
     const auto& p = static_cast<const ReferencePoints&>(points);
     std::size_t rows = p.where->rows(), first = p.where->first(), here = p.n, dimension = p.dim;
     Precision promise = p.promise;
@@ -112,6 +113,20 @@ class ReferenceBackend final : public Backend {
     p->x = AlignedBuffer<double>(x.size());
     std::copy(x.begin(), x.end(), p->x.data());
     return p;
+  }
+  void send_rows(Columns a, Places some, Archive& to) override { send_host_rows(Window(a), some.first, some.count, to); }
+  void receive_rows(Archive& from, Columns y, Places some, bool accumulate) override {
+    receive_host_rows(from, Window(y), some.first, some.count, accumulate);
+  }
+
+  void copy(Columns a_columns, Columns y_columns) override {
+    const Window a(a_columns), y(y_columns);
+    for (std::size_t i = 0; i < a.rows; ++i) std::copy_n(a.row(i), a.count, y.row(i));
+  }
+  void add(Columns a_columns, Columns y_columns) override {
+    const Window a(a_columns), y(y_columns);
+    for (std::size_t i = 0; i < a.rows; ++i)
+      for (std::size_t c = 0; c < a.count; ++c) y(i, c) += a(i, c);
   }
 
   Eigen::MatrixXd gram(Columns a_columns, Columns b_columns) override {
