@@ -11,7 +11,7 @@ add_dependencies(fd_gpu_cases fd_softgpu)
 function(fd_gpu_test name sm)
   add_test(NAME gpu.${name} COMMAND ${ARGN})
   set_tests_properties(gpu.${name} PROPERTIES LABELS gpu TIMEOUT 900 SKIP_RETURN_CODE 77 ENVIRONMENT
-    "FLASHDIFFUSION_CUDA_DRIVER=$<TARGET_FILE:fd_softgpu>;FD_SOFTGPU_SM=${sm};FD_SLOW_DEVICE=1;FLASHDIFFUSION=$<TARGET_FILE:flashdiffusion_program>;FD_GPU_CASES=$<TARGET_FILE:fd_gpu_cases>;PYTHONDONTWRITEBYTECODE=1")
+    "FLASHDIFFUSION_CUDA_DRIVER=$<TARGET_FILE:fd_softgpu>;FD_SOFTGPU_SM=${sm};FD_SLOW_DEVICE=1;FLASHDIFFUSION=$<TARGET_FILE:flashdiffusion_program>;FLASHDIFFUSION_BENCH=$<TARGET_FILE:flashdiffusion_bench>;FD_GPU_CASES=$<TARGET_FILE:fd_gpu_cases>;PYTHONDONTWRITEBYTECODE=1")
 endfunction()
 # a back-end that keeps nothing runs the same passes again where others would use what they kept
 fd_gpu_test(contract.sm80 80 fd_contract_tests "--gtest_filter=*cuda*-*Kept*2ranks:*Kept*Bit*cuda_fp64:*Kept*Bit*cuda_tf32:*LowPrecision*ranks")

@@ -75,7 +75,7 @@ void Machine::reset() {
     for (auto& [p, bytes] : c->pinned) memory.unmap_host(p), std::free(p);
   }
   contexts.clear();
-  memory.reset(environment.devices);
+  memory.reset(environment.devices, environment.checks);
   ledger.clear();
   host = {};
   actors_ = 1, busy_ = 0, time_ = 0;
