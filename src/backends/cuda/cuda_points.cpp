@@ -37,8 +37,8 @@ void CudaPoints::allocate() {
   std::vector<double> shifts(padded_dimension(std::max<std::size_t>(1, dimension())));
   for (std::size_t c = 0; c < dimension(); ++c) shifts[c] = shift(c);
   shifts_.at_least(*device_, shifts.size() * sizeof(double));
+  // of memory that is not pinned: read when this returns
   device_->copy_to_device(shifts_.address(), shifts.data(), shifts.size() * sizeof(double));
-  device_->synchronize();
 }
 
 CudaPoints::CudaPoints(SharedDevice device, PointSource& source, Precision precision, const std::optional<Whole>& whole,
