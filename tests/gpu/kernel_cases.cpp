@@ -436,7 +436,7 @@ std::vector<Case> cases() {
     products.push_back({name + "_pair", precision, Kind::pair, 150, d, columns, norm});
     if (columns <= 4) products.push_back({name + "_rectangle", precision, Kind::rectangle, 140, d, columns, norm});
     // rows enough for blocks of 256, of two panels
-    if (name.starts_with("direct")) return;
+    if (name.starts_with("direct") || name.starts_with("products")) return;
     products.push_back({name + "_panels", precision, columns <= 4 ? Kind::rectangle : Kind::pair, 129, 3,
                         columns > 4 ? columns / 2 + 1 : columns, norm, false, false, false, 8192});
   };
@@ -446,7 +446,7 @@ std::vector<Case> cases() {
       products.push_back({name + "_d" + std::to_string(d), precision, Kind::mass, 150, d, 2, norm});
     products.push_back({name + "_pair", precision, Kind::mass_pair, 150, *dimensions.begin(), 2, norm});
     products.push_back({name + "_copies", precision, Kind::mass, 130, *dimensions.begin(), 2, norm, true});
-    if (!name.starts_with("direct"))
+    if (!name.starts_with("direct") && !name.starts_with("products"))
       products.push_back({name + "_panels", precision, Kind::mass_pair, 129, 3, 2, norm, false, false, false, 8192});
   };
   // coordinates in two parts are chunks of 32, of one part of 64; two chunks stay, more come in turn
@@ -467,16 +467,22 @@ std::vector<Case> cases() {
                         columns, 7.5, false, false, true});
   mass("two_parts_mass", Precision::fp32, {20, 5, 40, 70}, 3);
   some("direct_f32", Precision::fp32, 7, {18, 3}, 9);
-  some("direct_f64", Precision::fp64, 7, {18, 3}, 3);
+  some("direct_f64", Precision::fp64, 7, {18, 3}, 9);
+  some("products_f64", Precision::fp64, 7, {18, 3}, 3);
   some("direct_f32_8", Precision::fp32, 8, {3}, 9);
-  some("direct_f64_8", Precision::fp64, 8, {3}, 3);
+  some("direct_f64_8", Precision::fp64, 8, {3}, 9);
+  some("products_f64_8", Precision::fp64, 8, {3}, 3);
   some("direct_f32_1", Precision::fp32, 1, {3}, 9);
-  some("direct_f64_1", Precision::fp64, 1, {3}, 3);
+  some("direct_f64_1", Precision::fp64, 1, {3}, 9);
+  some("products_f64_1", Precision::fp64, 1, {3}, 3);
+  products.push_back({"products_f64_edge", Precision::fp64, Kind::symmetric, 150, 18, 7, 4.9, true});  // as large as norms may be
   mass("direct_f32_mass", Precision::fp32, {18}, 9);
-  mass("direct_f64_mass", Precision::fp64, {18}, 3);
+  mass("direct_f64_mass", Precision::fp64, {18}, 9);
+  mass("products_f64_mass", Precision::fp64, {18}, 3);
   products.push_back({"many_rows", Precision::fp32, Kind::symmetric, 1100, 3, 8, 2});
   products.push_back({"many_rows_pair", Precision::fp32, Kind::pair, 520, 3, 1, 2});
   products.push_back({"many_rows_f64", Precision::fp64, Kind::symmetric, 600, 3, 1, 2});
+  products.push_back({"many_rows_direct_f64", Precision::fp64, Kind::symmetric, 300, 3, 1, 9});
   products.push_back({"many_rows_pair_f64", Precision::fp64, Kind::pair, 520, 3, 1, 2});
 
   std::vector<Case> all;

@@ -27,7 +27,7 @@ import ptx_kernels
 SYNCHRONISATION = re.compile(r"^\s*(bar\.|barrier|cp\.async\.(wait|commit)|membar|fence|mbarrier)")
 ACCESS = re.compile(r"^\s*(@!?%p\d+\s+)?(ld\.shared|ld\.global|st\.shared|st\.global|red\.|atom\.|ldmatrix|cp\.async\.c[ag])")
 SIZES = {"8": 1, "16": 2, "32": 4, "64": 8}
-SHORT_CASES = ["two_parts_1_d5", "two_parts_1_panels", "two_parts_8_d40", "one_part_rough_8_d5", "two_parts_mass_d5", "direct_f64_d18"]
+SHORT_CASES = ["two_parts_1_d5", "two_parts_1_panels", "two_parts_8_d40", "one_part_rough_8_d5", "two_parts_mass_d5", "direct_f64_d18", "products_f64_d18"]
 
 Mutant = collections.namedtuple("Mutant", "kind kernel line text")  # line from 0
 
@@ -94,7 +94,9 @@ class Record:
 
     def name_of(self, mutant):
         kernel = mutant.kernel
-        text = self.texts.setdefault(kernel, "\n".join(self.of_modules[kernel.file][kernel.first:kernel.last]))
+        if kernel not in self.texts:  # labels count the kernels before it
+            self.texts[kernel] = re.sub(r"L__BB\d+_", "L__BB_", "\n".join(self.of_modules[kernel.file][kernel.first:kernel.last]))
+        text = self.texts[kernel]
         return hashlib.sha256(f"{text}\n{mutant.line - kernel.first}\n{mutant.text}".encode()).hexdigest()
 
     def take(self, mutants):
