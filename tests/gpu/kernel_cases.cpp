@@ -45,9 +45,10 @@ struct Product {
   Precision precision;
   Kind kind;
   std::size_t rows, dimension, columns;
-  double norm;             // of the largest row, scaled: decides the arithmetic
-  bool copies = false;     // some rows are equal
-  bool cube = false;       // coordinates are +-1, of every other row 0.8 of that
+  double norm;          // of the largest row, scaled: decides the arithmetic
+  bool copies = false;  // some rows are equal
+  bool cube =
+      false;  // coordinates are +-1, of two rows in three 0.8 of that: no power of two of rows further on it is the same again
   bool steep = false;      // the first and the last coordinate are ten times the others
   std::size_t others = 0;  // rows of z, where they are not as many
   std::size_t rows_of_z() const { return others != 0 ? others : rows; }
@@ -58,7 +59,7 @@ Dataset table(const Product& p, std::uint64_t seed, std::size_t rows) {
   if (p.copies)
     for (std::size_t c = 0; c < p.dimension; ++c) data.x[(rows - 1) * p.dimension + c] = data.x[c];
   if (p.cube)
-    for (std::size_t i = 0; i < rows * p.dimension; ++i) data.x[i] = (data.x[i] < 0 ? -1 : 1) * (i / p.dimension % 2 ? 0.8 : 1);
+    for (std::size_t i = 0; i < rows * p.dimension; ++i) data.x[i] = (data.x[i] < 0 ? -1 : 1) * (i / p.dimension % 3 ? 0.8 : 1);
   if (p.steep)
     for (std::size_t i = 0; i < rows; ++i) data.x[i * p.dimension] *= 10, data.x[(i + 1) * p.dimension - 1] *= 10;
   return data;
