@@ -10,7 +10,7 @@ from pathlib import Path
 import ptx_kernels
 
 WAITS = ("cuEventRecord", "cuEventSynchronize", "cuStreamWaitEvent", "cuStreamSynchronize", "cuMemcpyPeerAsync", "cuMemcpyDtoDAsync", "cuMemsetD32Async")
-CASES = {"lent_by_hand": dict(FD_SOFTGPU_DEVICES=2), "launches_under_way": dict(FD_SOFTGPU_MEMORY="1M", FD_SOFTGPU_MULTIPROCESSORS=1), "two_parts_8_pair": {},
+CASES = {"lent_by_hand": dict(FD_SOFTGPU_DEVICES=2), "dropped_by_hand": dict(FD_SOFTGPU_DEVICES=2), "launches_under_way": dict(FD_SOFTGPU_MEMORY="1M", FD_SOFTGPU_MULTIPROCESSORS=1), "two_parts_8_pair": {},
          "blocks_fp32": {}, "two_ranks": dict(FD_SOFTGPU_DEVICES=1), "sent_by_hand": dict(FD_SOFTGPU_DEVICES=2), "lent_fp32": dict(FD_SOFTGPU_DEVICES=3)}
 # What a call of the source goes through on its way to the driver.
 HELPERS = re.compile(r"fd::cuda::(Device::synchronize|Event::(record|hold|wait)|LentEvents::record|Arrival::meet|Driver::)")

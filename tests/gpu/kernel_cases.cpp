@@ -311,8 +311,8 @@ struct TwoDevices {
   std::unique_ptr<Points> points;
 };
 
-// Points go as soon as they are loaded; what is borrowed is used at once, borrowed anew where a pass has just read it, and dropped while it is on its way.
-bool lent_by_hand() {
+// Points go as soon as they are loaded; what is borrowed is used at once, borrowed anew where a pass has just read it, or `dropped` while it is on its way.
+bool lent_by_hand(bool dropped) {
   if (devices() < 2) return true;
   TwoDevices two;
   Backend &here = *two.here, &there = *two.there;
@@ -333,7 +333,7 @@ bool lent_by_hand() {
     const auto z_here = here.panel(points.layout(), count, Precision::fp32),
                z_there = there.panel(copy->layout(), count, Precision::fp32);
     const auto panel = there.panel(copy->layout(), count, Precision::fp32),
-               dropped = there.panel(copy->layout(), count, Precision::fp32);
+               unused = there.panel(copy->layout(), count, Precision::fp32);
     here.scale_rows(*s, *w, *w);
     borrow(part, *panel);
     there.multiply_add(*s_there, *panel, *y_there);
@@ -346,7 +346,8 @@ bool lent_by_hand() {
     there.multiply_add(*s_there, *panel, *z_there);
     here.multiply_add(*s, part, *z_here);
     all = all && TwoDevices::values(there, *z_there) == TwoDevices::values(here, *z_here);
-    borrow(part, *dropped);
+    if (!dropped) continue;
+    borrow(part, *unused);
     there.scale_rows(*s_there, *y_there, *y_there);  // dropped too, on the other stream
   }
   return all;
@@ -500,7 +501,8 @@ std::vector<Case> cases() {
   for (const Precision precision : {Precision::fp32, Precision::fp64})
     all.push_back({"lent_" + std::string(traits(precision).name),
                    [precision](Backend&, Backend&) { return lending_changes_nothing(precision); }});
-  all.push_back({"lent_by_hand", [](Backend&, Backend&) { return lent_by_hand(); }});
+  all.push_back({"lent_by_hand", [](Backend&, Backend&) { return lent_by_hand(false); }});
+  all.push_back({"dropped_by_hand", [](Backend&, Backend&) { return lent_by_hand(true); }});
   all.push_back({"sent_by_hand", [](Backend&, Backend&) { return sent_by_hand(); }});
   all.push_back({"launches_under_way", [](Backend& tested, Backend&) { return launches_under_way(tested); }});
   all.push_back({"roundings", [](Backend& tested, Backend&) { return roundings_that_add_up(tested); }});
