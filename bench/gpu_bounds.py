@@ -2,6 +2,7 @@
 """What a GPU could do at most with the fused kernel as it is shipped: a bound from instruction counts, never a measurement.
 
     bench/gpu_bounds.py [BUILD_DIR] [--model a100|h100|b200|rtxpro6000]
+    bench/gpu_bounds.py --serve BUILD_DIR     for flashdiffusion-bench xgemm --backend cuda: the bounds of the very device that it measures
 
 Tensor-core, MUFU and shared-memory work a pair follow from the shape of the kernel (src/backends/cuda/kernels); instructions to issue, registers and
 spills are read from the machine code (nvdisasm and cuobjdump: `tools/cuda BUILD_DIR inspect`). `pipes` is the bound by tensor cores, MUFU and shared
@@ -10,8 +11,10 @@ may be better. Latency, loads from memory and the last wave of blocks are left o
 weights. Several GPUs are modelled as docs/gpu.md says. Nothing here has run on hardware."""
 import argparse
 import collections
+import json
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -27,7 +30,7 @@ MODELS = {
     "rtxpro6000": Model("RTX PRO 6000", 188, 2.617, 512, 16, 128, 4, 100, 120),
 }
 PAPER = {(32, 1): 5.3e11, (32, 8): 3.8e11}  # pairs/s, RTX PRO 6000
-WIDTHS = {1: [1], 8: [8], 32: [16, 16]}
+BLOCKS = (1, 8, 32)
 PAPER_RATE, PAPER_EFFICIENCY = 3.8e11, 0.71  # b = 8 at 2^20; of four GPUs
 LINK, HOST_COPY = 50e9, 10e9  # bytes/s: PCIe 5 x16, from GPU to GPU or pinned memory; copies of one host thread, a rank each
 TILE = 128 * 32  # entries of a tile of a thread block, 4 warps
@@ -35,9 +38,15 @@ TILE = 128 * 32  # entries of a tile of a thread block, 4 warps
 
 def find(program, build):
     found = shutil.which(program) or next(iter(sorted(build.glob(f"cuda/*/nvidia/**/bin/{program}"))), None)
-    if not found:
-        sys.exit(f"gpu_bounds: no {program}; `tools/cuda {build} inspect` fetches it")
-    return str(found)
+    return str(found) if found else None
+
+
+def needed(program, build):
+    return find(program, build) or sys.exit(f"gpu_bounds: no {program}; `tools/cuda {build} inspect` fetches it")
+
+
+def listing_of(nvdisasm, build, chip):
+    return subprocess.run([nvdisasm, "-c", build / f"src/kernels/fused.{chip}.cubin"], capture_output=True, text=True, check=True).stdout
 
 
 def loops_of(listing, kernel):
@@ -97,17 +106,26 @@ def tile_clocks(model, dimension, width, parts, loops):
             "issue": 4 * (rest[0] + chunks * chunk[0]) / model.issue}
 
 
+def widths_of(columns):
+    """Of the launches that a product of so many columns is cut into (fused_group in shapes.hpp)."""
+    widths = []
+    while columns > 0:
+        widths.append(next(w for w in (1, 2, 4, 8, 16) if w >= columns or w == 16))
+        columns -= widths[-1]
+    return widths
+
+
 def rate_of(model, dimension, columns, parts, listing):
-    """(pairs/s by pipes, busiest pipe, pairs/s by all instructions)"""
+    """(pairs/s by pipes, busiest pipe, pairs/s by all instructions; None without a listing)"""
     clocks, issued, worst = 0, 0, None
-    for width in WIDTHS[columns]:
-        pipes = tile_clocks(model, dimension, width, parts, loops_of(listing, kernel_of(width, parts)))
+    for width in widths_of(columns):
+        pipes = tile_clocks(model, dimension, width, parts, loops_of(listing, kernel_of(width, parts)) if listing else ((0, 0), (0, 0)))
         issued += max(pipes.values())
         pipes.pop("issue")
         worst = max(pipes, key=pipes.get)
         clocks += pipes[worst]
     by_pipes, by_all = (2 * TILE / c * model.multiprocessors * model.ghz * 1e9 for c in (clocks, issued))
-    return by_pipes, worst, by_all
+    return by_pipes, worst, by_all if listing else None
 
 
 def half_ring(rows, gpus, rate, dimension, columns, route, link=LINK):
@@ -146,26 +164,56 @@ def print_several(rate, share):
           + f" on one GPU, {12447 * found:.0f} s for 12447 s on four.")
 
 
+def serve(build):
+    """A line of JSON in, {capability, multiprocessors, hertz, dimension, columns}, one out, in pairs/s: what such a device allows an fp32 product. First a line
+    that says what is here."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started this process ends it
+    nvdisasm, listings = find("nvdisasm", build), {}
+    print(json.dumps({"nvdisasm": nvdisasm}), flush=True)
+    for line in sys.stdin:
+        try:
+            ask = json.loads(line)
+            chip = ask["capability"]
+            like = next((m for m in MODELS.values() if m.chip == chip), None)
+            if like is None:
+                answer = {"error": f"no rates of sm_{chip} are known to bench/gpu_bounds.py"}
+            elif not ask["hertz"] > 0:
+                answer = {"error": "the driver does not say how fast the device is"}
+            else:
+                if nvdisasm and chip not in listings:
+                    listings[chip] = listing_of(nvdisasm, build, chip)
+                model = like._replace(multiprocessors=ask["multiprocessors"], ghz=ask["hertz"] / 1e9)
+                pipes, busiest, issued = rate_of(model, ask["dimension"], ask["columns"], 2, listings.get(chip))
+                answer = {"pipes": pipes, "busiest": busiest, "issued": issued}
+        except Exception as error:  # whatever it is, the other side must not wait for ever
+            answer = {"error": f"{type(error).__name__}: {error}"}
+        print(json.dumps(answer), flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", nargs="?", default="build", type=Path)
     parser.add_argument("--model", choices=MODELS)
+    parser.add_argument("--serve", action="store_true")
     wish = parser.parse_args()
-    nvdisasm, cuobjdump = find("nvdisasm", wish.build), find("cuobjdump", wish.build)
+    if wish.serve:
+        return serve(wish.build)
+    nvdisasm, cuobjdump = needed("nvdisasm", wish.build), needed("cuobjdump", wish.build)
     for model in [MODELS[wish.model]] if wish.model else MODELS.values():
         cubin = wish.build / f"src/kernels/fused.{model.chip}.cubin"
-        listing = subprocess.run([nvdisasm, "-c", cubin], capture_output=True, text=True, check=True).stdout
+        listing = listing_of(nvdisasm, wish.build, model.chip)
         used = resources(subprocess.run([cuobjdump, "-res-usage", cubin], capture_output=True, text=True, check=True).stdout)
         print(f"\n{model.name} (sm_{model.chip}): bounds, not measurements")
         print("pairs/s by" + f"{'pipes':>12}  {'busiest':<8}{'issued':>9}{'of the paper':>14}{'registers':>11}{'spilled':>9}{'blocks':>8}{'rough':>11}{'issued':>10}")
         rates = {}
         for dimension in (12, 32, 80, 256):
-            for columns, widths in WIDTHS.items():
+            for columns in BLOCKS:
                 bound, worst, rate = rate_of(model, dimension, columns, 2, listing)
                 rough = rate_of(model, dimension, columns, 1, listing)
                 rates[dimension, columns] = rate
-                kernel = kernel_of(widths[0], 2)
-                blocks = min(65536 // (used[kernel]["REG"] * 128), model.shared_kib * 1024 // (shared_bytes(-(-dimension // 16), widths[0], 2) + 1024))
+                width = widths_of(columns)[0]
+                kernel = kernel_of(width, 2)
+                blocks = min(65536 // (used[kernel]["REG"] * 128), model.shared_kib * 1024 // (shared_bytes(-(-dimension // 16), width, 2) + 1024))
                 paper = PAPER.get((dimension, columns))
                 print(f"D ={dimension:>4} b ={columns:>3}  {bound:9.2e}  {worst:<8}{rate:9.2e}{f'{rate / paper:.1f} x' if paper else '':>14}"
                       f"{used[kernel]['REG']:>11}{used[kernel]['STACK'] + used[kernel]['LOCAL']:>9}{blocks:>8}{rough[0]:>11.2e}{rough[2]:>10.2e}")

@@ -72,5 +72,6 @@ function(fd_embed_kernels source folder)
   string(APPEND text "\nnamespace fd::cuda {\n\nconst std::vector<KernelFile>& kernel_files() {\n  static const std::vector<KernelFile> files = {\n${table}  };\n"
     "  return files;\n}\n\nstd::string kernel_compiler() { return \"CUDA ${FD_NVCC_VERSION}\"; }\n\n}  // namespace fd::cuda\n")
   file(GENERATE OUTPUT ${source} CONTENT "${text}")
-  set_source_files_properties(${source} PROPERTIES OBJECT_DEPENDS "${images}")
+  # compiled by itself: among others it would not be made anew when a kernel is
+  set_source_files_properties(${source} PROPERTIES OBJECT_DEPENDS "${images}" SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()

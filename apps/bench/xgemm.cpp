@@ -15,6 +15,7 @@
 #include "bench/figures.hpp"
 #include "bench/interrupt_watch.hpp"
 #include "bench/verb.hpp"
+#include "bench/xgemm_device.hpp"
 #include "common/console.hpp"
 #include "common/exit_status.hpp"
 #include "common/machine.hpp"
@@ -29,9 +30,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct XgemmWish {
-  std::vector<std::size_t> dimensions = {12, 32, 80, 256}, blocks = {1, 8, 16, 32}, sizes = {16384};
-  std::vector<int> threads = {1};
-  std::string precision = "fp32", isa;
+  std::vector<std::size_t> dimensions = {12, 32, 80, 256}, blocks = {1, 8, 16, 32}, sizes;  // no size: 16384, of a GPU 131072
+  std::vector<int> threads = {1}, devices;
+  std::string backend = "cpu", precision = "fp32", isa, python;
   int repeats = 5;
   double seconds = 2;
   bool blas = true, json = false;
@@ -124,7 +125,13 @@ Json measure_row(const XgemmWish& wish, std::size_t n, std::size_t dimension, st
 
 constexpr const char* xgemm_layout = "{:>7} {:>4} {:>4} {:>8} {:>9} {:>7} {:>8} {:>9}  {:>7} {:>7} {:>7}  {:>7} {:>7} {:>7}\n";
 
-int run_xgemm(const XgemmWish& wish) {
+int run_xgemm(XgemmWish wish) {
+  const bool gpu = wish.backend == "cuda";
+  if (wish.sizes.empty()) wish.sizes = {gpu ? std::size_t{131072} : std::size_t{16384}};
+  if (gpu)
+    return run_device_xgemm({wish.backend, wish.precision, wish.python, wish.devices, wish.dimensions, wish.blocks, wish.sizes,
+                             wish.repeats, wish.seconds, wish.json});
+  if (!wish.devices.empty()) throw Error(Failure::misuse, "--devices is of --backend cuda");
   Json out = {{"machine", machine_json({})}, {"rows", Json::array()}};
   const auto print_line = [](const auto&... cells) { print_result(fmt::format(xgemm_layout, cells...)); };
   if (!wish.json) {
@@ -168,7 +175,17 @@ Action declare_xgemm(CLI::App& app, const std::vector<std::string>&) {
   list("--dimension", wish->dimensions, "columns of the points");
   list("--block", wish->blocks, "vectors the kernel is applied to");
   list("--threads", wish->threads, "numbers of threads");
-  list("--n", wish->sizes, "numbers of points");
+  list("--n", wish->sizes, "numbers of points (16384, on a GPU 131072)");
+  app.add_option("--backend", wish->backend,
+                 "cpu, against what this machine does at best; cuda, against the bounds of bench/gpu_bounds.py")
+      ->check(CLI::IsMember({"cpu", "cuda"}))
+      ->type_name("NAME")
+      ->capture_default_str();
+  app.add_option("--devices", wish->devices, "GPUs that share the rows, such as 0,1 (the first that answers)")
+      ->delimiter(',')
+      ->check(whole_number)
+      ->type_name("LIST");
+  app.add_option("--python", wish->python, "Python for the bounds of a GPU (the first on the path)")->type_name("PROGRAM");
   app.add_option("--precision", wish->precision, "fp64, fp32, tf32 or bf16; the limit of the last two is fp32's")
       ->type_name("P")
       ->capture_default_str();
@@ -186,7 +203,7 @@ Action declare_xgemm(CLI::App& app, const std::vector<std::string>&) {
   app.footer(
       "Examples:\n  flashdiffusion-bench xgemm\n  flashdiffusion-bench xgemm --dimension 12,32 --block 1,8 --threads 1,2 --n "
       "16384 "
-      "--json");
+      "--json\n  flashdiffusion-bench xgemm --backend cuda --block 1,8");
   return [wish] { return run_xgemm(*wish); };
 }
 

@@ -10,6 +10,7 @@
 #include "backends/ranks/serve.hpp"
 #include "backends/reference/reference_backend.hpp"
 #include "device/backend.hpp"
+#include "device/devices.hpp"
 #include "device/passed_over.hpp"
 
 namespace fd {
@@ -18,7 +19,8 @@ namespace {
 struct Row {
   const char* name;
   std::unique_ptr<Backend> (*make)(const BackendRequest&);
-  bool everywhere = true;  // no machine is without it
+  bool everywhere = true;                           // no machine is without it
+  std::vector<DeviceFacts> (*devices)() = nullptr;  // null: it has none to choose from
 };
 
 #ifdef FD_HAVE_CUDA
@@ -26,14 +28,16 @@ std::unique_ptr<Backend> make_cuda(const BackendRequest& r) {
   return make_cuda_backend(r.devices.empty() ? -1 : r.devices.front());
 }
 #else
-std::unique_ptr<Backend> make_cuda(const BackendRequest&) {
-  throw NoDevice("this build has no CUDA back-end: it was configured without nvcc", "`make cuda` builds it; see docs/gpu.md");
+NoDevice no_cuda() {
+  return NoDevice("this build has no CUDA back-end: it was configured without nvcc", "`make cuda` builds it; see docs/gpu.md");
 }
+std::unique_ptr<Backend> make_cuda(const BackendRequest&) { throw no_cuda(); }
+std::vector<DeviceFacts> cuda_devices() { throw no_cuda(); }
 #endif
 
 // "auto" is the first row that can be made: one that not every machine has is passed over where it is not there, or has no memory left.
 constexpr std::array<Row, 3> table = {{
-    {"cuda", make_cuda, false},
+    {"cuda", make_cuda, false, cuda_devices},
     {"cpu", [](const BackendRequest& r) { return make_cpu_backend(r.isa, r.threads, r.keep_bytes, r.one_bandwidth); }},
     {"reference", [](const BackendRequest&) { return make_reference_backend(); }},
 }};
@@ -75,6 +79,12 @@ std::vector<std::string> backend_names() {
   std::vector<std::string> names;
   for (const auto& row : table) names.emplace_back(row.name);
   return names;
+}
+
+std::vector<DeviceFacts> devices_of(const std::string& backend) {
+  for (const auto& row : table)
+    if (backend == row.name && row.devices != nullptr) return row.devices();
+  return {};
 }
 
 void serve_ranks(Comm& comm) { ranks::serve(comm); }

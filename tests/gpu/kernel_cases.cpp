@@ -45,9 +45,10 @@ struct Product {
   Precision precision;
   Kind kind;
   std::size_t rows, dimension, columns;
-  double norm;             // of the largest row, scaled: decides the arithmetic
-  bool copies = false;     // some rows are equal
-  bool cube = false;       // coordinates are +-1, of every other row 0.8 of that
+  double norm;          // of the largest row, scaled: decides the arithmetic
+  bool copies = false;  // some rows are equal
+  bool cube =
+      false;  // coordinates are +-1, of two rows in three 0.8 of that: no power of two of rows further on it is the same again
   bool steep = false;      // the first and the last coordinate are ten times the others
   std::size_t others = 0;  // rows of z, where they are not as many
   std::size_t rows_of_z() const { return others != 0 ? others : rows; }
@@ -58,7 +59,7 @@ Dataset table(const Product& p, std::uint64_t seed, std::size_t rows) {
   if (p.copies)
     for (std::size_t c = 0; c < p.dimension; ++c) data.x[(rows - 1) * p.dimension + c] = data.x[c];
   if (p.cube)
-    for (std::size_t i = 0; i < rows * p.dimension; ++i) data.x[i] = (data.x[i] < 0 ? -1 : 1) * (i / p.dimension % 2 ? 0.8 : 1);
+    for (std::size_t i = 0; i < rows * p.dimension; ++i) data.x[i] = (data.x[i] < 0 ? -1 : 1) * (i / p.dimension % 3 ? 0.8 : 1);
   if (p.steep)
     for (std::size_t i = 0; i < rows; ++i) data.x[i * p.dimension] *= 10, data.x[(i + 1) * p.dimension - 1] *= 10;
   return data;
@@ -153,6 +154,17 @@ bool blocks_are_right(Backend& tested, Backend& oracle, Precision precision) {
     found.push_back(take(*x));
     backend->combine(part, c.leftCols(3), Columns(*x, 4, 3), true);
     found.push_back(take(*x));
+    // what nobody has written is 0, whichever verb comes first
+    const auto first = backend->panel(layout, 2, precision), second = backend->panel(layout, 2, precision),
+               third = backend->panel(layout, 2, precision);
+    backend->upload(weights(rows, 3, false).data(), Columns(*first, 1, 1));
+    found.push_back(take(*first));
+    backend->randomize(Columns(*second, 0, 1), 5, 200);
+    found.push_back(take(*second));
+    backend->combine(part, c.leftCols(1), Columns(*third, 1, 1), false);
+    found.push_back(take(*third));
+    backend->combine(*backend->panel(layout, 1, precision), c.topLeftCorner(1, 1), Columns(*third, 1, 1), true);
+    found.push_back(take(*third));
   }
   const std::size_t each = found.size() / 2;
   for (std::size_t v = 0; v < each; ++v) {
@@ -262,51 +274,128 @@ std::vector<double> products_of_several(Backend& backend, std::size_t rows, Prec
   return all;
 }
 
-// Lending by one thread, so that every wait counts: nobody else has waited for what is lent meanwhile.
-bool lent_by_hand() {
-  if (devices() < 2) return true;
-  const std::size_t rows = 150;
-  const Dataset x = gaussian(rows, 3, 3);
-  ViewSource source(PointsView(x.x.data(), rows, 3));
-  BackendRequest first{"cuda", "", 1}, second{"cuda", "", 1};
-  first.devices = {0}, second.devices = {1};
-  const auto lender = make_backend(first), borrower = make_backend(second);
-  const auto points = lender->load(source, Precision::fp32);
-  auto w = lender->panel(points->layout(), 4, Precision::fp32), s = lender->panel(points->layout(), 1, Precision::fp32);
-  const std::vector<double> values = weights(rows * 4, 1, false), scale = weights(rows, 2, false);
-  lender->upload(values.data(), *w);
-  lender->upload(scale.data(), *s);
-  const auto message = [](const std::function<void(Archive&)>& write) { return archived(write); };
-  const auto lent_points = message([&](Archive& to) { lender->lend_points(*points, to); });
-  ArchiveReader reader(lent_points.data(), lent_points.size());
-  const auto copy = borrower->borrow_points(reader);
-  std::vector<double> sums_there(rows * 2), sums_here(rows * 2);
-  for (auto [backend, own, sums] :
-       {std::tuple{lender.get(), points.get(), &sums_here}, std::tuple{borrower.get(), copy.get(), &sums_there}}) {
-    const auto y = backend->panel(own->layout(), 2, Precision::fp32);
-    backend->mass(0.7, *own, *y, nullptr);
-    backend->download(*y, sums->data());
+// Two devices driven by one thread, so that every wait counts: nobody else has waited meanwhile.
+struct TwoDevices {
+  static constexpr std::size_t rows = 150;
+  static constexpr double beta = 0.7;
+  TwoDevices() {
+    BackendRequest first{"cuda", "", 1}, second{"cuda", "", 1};
+    first.devices = {0}, second.devices = {1};
+    here = make_backend(first), there = make_backend(second);
+    const Dataset x = gaussian(rows, 3, 3);
+    ViewSource source(PointsView(x.x.data(), rows, 3));
+    points = here->load(source, Precision::fp32);
   }
-  bool all = sums_there == sums_here;
+  static std::unique_ptr<Panel> filled(Backend& backend, const Points& points, std::size_t columns, std::uint64_t stream) {
+    auto panel = backend.panel(points.layout(), columns, Precision::fp32);
+    backend.upload(weights(rows * columns, stream, false).data(), *panel);
+    return panel;
+  }
+  static std::vector<double> values(Backend& backend, Columns columns) {
+    std::vector<double> host(rows * columns.count);
+    backend.download(columns, host.data());
+    return host;
+  }
+  static std::vector<double> masses(Backend& backend, const Points& points) {
+    const auto y = backend.panel(points.layout(), 2, Precision::fp32);
+    backend.mass(beta, points, *y, nullptr);
+    return values(backend, *y);
+  }
+  template <class Write, class Read>
+  static auto through(Write&& write, Read&& read) {
+    const auto message = archived(write);
+    ArchiveReader reader(message.data(), message.size());
+    return read(reader);
+  }
+  std::unique_ptr<Backend> here, there;
+  std::unique_ptr<Points> points;
+};
+
+// Points go as soon as they are loaded; what is borrowed is used at once, borrowed anew where a pass has just read it, or `dropped` while it is on its way.
+bool lent_by_hand(bool dropped) {
+  if (devices() < 2) return true;
+  TwoDevices two;
+  Backend &here = *two.here, &there = *two.there;
+  const Points& points = *two.points;
+  const auto copy = TwoDevices::through([&](Archive& to) { here.lend_points(points, to); },
+                                        [&](Archive& from) { return there.borrow_points(from); });
+  bool all = TwoDevices::masses(here, points) == TwoDevices::masses(there, *copy);
+  const auto w = TwoDevices::filled(here, points, 4, 1), s = TwoDevices::filled(here, points, 1, 2);
+  const auto s_there = TwoDevices::filled(there, *copy, 1, 2);
+  const auto borrow = [&](Columns part, Panel& to) {
+    TwoDevices::through([&](Archive& archive) { here.lend(part, archive); },
+                        [&](Archive& archive) { return there.borrow(archive, to), 0; });
+  };
   for (const std::size_t count : {4, 2}) {
     const Columns part(*w, 4 - count, count);
-    const auto y_here = lender->panel(points->layout(), count, Precision::fp32),
-               y_there = borrower->panel(copy->layout(), count, Precision::fp32);
-    const auto s_there = borrower->panel(copy->layout(), 1, Precision::fp32);
-    borrower->upload(scale.data(), *s_there);
-    lender->scale_rows(*s, *w, *w);
-    const auto lent = message([&](Archive& to) { lender->lend(part, to); });
-    const auto panel = borrower->panel(copy->layout(), count, Precision::fp32);
-    ArchiveReader from(lent.data(), lent.size());
-    borrower->borrow(from, *panel);
-    borrower->multiply_add(*s_there, *panel, *y_there);
-    lender->multiply_add(*s, part, *y_here);
-    std::vector<double> there(rows * count), here(rows * count);
-    borrower->download(*y_there, there.data());
-    lender->download(*y_here, here.data());
-    all = all && there == here;
+    const auto y_here = here.panel(points.layout(), count, Precision::fp32),
+               y_there = there.panel(copy->layout(), count, Precision::fp32);
+    const auto z_here = here.panel(points.layout(), count, Precision::fp32),
+               z_there = there.panel(copy->layout(), count, Precision::fp32);
+    const auto panel = there.panel(copy->layout(), count, Precision::fp32),
+               unused = there.panel(copy->layout(), count, Precision::fp32);
+    here.scale_rows(*s, *w, *w);
+    borrow(part, *panel);
+    there.multiply_add(*s_there, *panel, *y_there);
+    here.multiply_add(*s, part, *y_here);
+    all = all && TwoDevices::values(there, *y_there) == TwoDevices::values(here, *y_here);
+    there.xgemm(TwoDevices::beta, *copy, *panel, *z_there, nullptr);
+    here.xgemm(TwoDevices::beta, points, part, *z_here, nullptr);
+    here.scale_rows(*s, *w, *w);
+    borrow(part, *panel);
+    there.multiply_add(*s_there, *panel, *z_there);
+    here.multiply_add(*s, part, *z_here);
+    all = all && TwoDevices::values(there, *z_there) == TwoDevices::values(here, *z_here);
+    if (!dropped) continue;
+    borrow(part, *unused);
+    there.scale_rows(*s_there, *y_there, *y_there);  // dropped too, on the other stream
   }
   return all;
+}
+
+// Points that go as bytes, back and forth, so that memory for them is filled anew at once.
+bool sent_by_hand() {
+  if (devices() < 2) return true;
+  TwoDevices two;
+  const auto send = [](Backend& from, const Points& points, Backend& to) {
+    return TwoDevices::through([&](Archive& archive) { from.send_points(points, archive); },
+                               [&](Archive& archive) { return to.visitor(archive); });
+  };
+  const auto visitor = send(*two.here, *two.points, *two.there), back = send(*two.there, *visitor, *two.here);
+  const auto again = send(*two.there, *visitor, *two.here);
+  const std::vector<double> masses = TwoDevices::masses(*two.here, *two.points);
+  return masses == TwoDevices::masses(*two.there, *visitor) && masses == TwoDevices::masses(*two.here, *back) &&
+         masses == TwoDevices::masses(*two.here, *again);
+}
+
+// A pass of many launches, of which no more are under way than were at its first look.
+class LaunchWatch final : public Watch {
+ public:
+  LaunchWatch() {
+    const char* const library = std::getenv("FLASHDIFFUSION_CUDA_DRIVER");
+    void* const handle = dlopen(library != nullptr ? library : "libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    if (handle != nullptr) count_ = reinterpret_cast<Count>(dlsym(handle, "fd_softgpu_pending"));
+  }
+  void tick(double) override {
+    if (count_ != nullptr) pending.push_back(count_());
+  }
+  std::vector<unsigned long long> pending;
+
+ private:
+  using Count = unsigned long long (*)();
+  Count count_ = nullptr;
+};
+
+bool launches_under_way(Backend& tested) {
+  const Dataset x = gaussian(1100, 3, 3);
+  ViewSource source(PointsView(x.x.data(), x.rows, 3));
+  const auto points = tested.load(source, Precision::fp32);
+  const auto w = tested.panel(points->layout(), 8, Precision::fp32), y = tested.panel(points->layout(), 8, Precision::fp32);
+  tested.upload(weights(x.rows * 8, 1, false).data(), *w);
+  LaunchWatch watch;
+  tested.xgemm(0.7, *points, *w, *y, &watch);
+  if (watch.pending.size() < 4) return true;  // memory for all in three launches, or a GPU that nobody can look into
+  return *std::max_element(watch.pending.begin(), watch.pending.end()) == watch.pending.front() && watch.pending.back() == 0;
 }
 
 // Devices that lend to each other give the bits of devices whose messages go through the host, and those of a machine with little memory.
@@ -349,7 +438,7 @@ std::vector<Case> cases() {
     products.push_back({name + "_pair", precision, Kind::pair, 150, d, columns, norm});
     if (columns <= 4) products.push_back({name + "_rectangle", precision, Kind::rectangle, 140, d, columns, norm});
     // rows enough for blocks of 256, of two panels
-    if (name.starts_with("direct")) return;
+    if (name.starts_with("direct") || name.starts_with("products")) return;
     products.push_back({name + "_panels", precision, columns <= 4 ? Kind::rectangle : Kind::pair, 129, 3,
                         columns > 4 ? columns / 2 + 1 : columns, norm, false, false, false, 8192});
   };
@@ -359,7 +448,7 @@ std::vector<Case> cases() {
       products.push_back({name + "_d" + std::to_string(d), precision, Kind::mass, 150, d, 2, norm});
     products.push_back({name + "_pair", precision, Kind::mass_pair, 150, *dimensions.begin(), 2, norm});
     products.push_back({name + "_copies", precision, Kind::mass, 130, *dimensions.begin(), 2, norm, true});
-    if (!name.starts_with("direct"))
+    if (!name.starts_with("direct") && !name.starts_with("products"))
       products.push_back({name + "_panels", precision, Kind::mass_pair, 129, 3, 2, norm, false, false, false, 8192});
   };
   // coordinates in two parts are chunks of 32, of one part of 64; two chunks stay, more come in turn
@@ -380,16 +469,22 @@ std::vector<Case> cases() {
                         columns, 7.5, false, false, true});
   mass("two_parts_mass", Precision::fp32, {20, 5, 40, 70}, 3);
   some("direct_f32", Precision::fp32, 7, {18, 3}, 9);
-  some("direct_f64", Precision::fp64, 7, {18, 3}, 3);
+  some("direct_f64", Precision::fp64, 7, {18, 3}, 9);
+  some("products_f64", Precision::fp64, 7, {18, 3}, 3);
   some("direct_f32_8", Precision::fp32, 8, {3}, 9);
-  some("direct_f64_8", Precision::fp64, 8, {3}, 3);
+  some("direct_f64_8", Precision::fp64, 8, {3}, 9);
+  some("products_f64_8", Precision::fp64, 8, {3}, 3);
   some("direct_f32_1", Precision::fp32, 1, {3}, 9);
-  some("direct_f64_1", Precision::fp64, 1, {3}, 3);
+  some("direct_f64_1", Precision::fp64, 1, {3}, 9);
+  some("products_f64_1", Precision::fp64, 1, {3}, 3);
+  products.push_back({"products_f64_edge", Precision::fp64, Kind::symmetric, 150, 18, 7, 4.9, true});  // as large as norms may be
   mass("direct_f32_mass", Precision::fp32, {18}, 9);
-  mass("direct_f64_mass", Precision::fp64, {18}, 3);
+  mass("direct_f64_mass", Precision::fp64, {18}, 9);
+  mass("products_f64_mass", Precision::fp64, {18}, 3);
   products.push_back({"many_rows", Precision::fp32, Kind::symmetric, 1100, 3, 8, 2});
   products.push_back({"many_rows_pair", Precision::fp32, Kind::pair, 520, 3, 1, 2});
   products.push_back({"many_rows_f64", Precision::fp64, Kind::symmetric, 600, 3, 1, 2});
+  products.push_back({"many_rows_direct_f64", Precision::fp64, Kind::symmetric, 300, 3, 1, 9});
   products.push_back({"many_rows_pair_f64", Precision::fp64, Kind::pair, 520, 3, 1, 2});
 
   std::vector<Case> all;
@@ -398,16 +493,18 @@ std::vector<Case> cases() {
   for (const Precision precision : {Precision::fp32, Precision::fp64})
     all.push_back({"blocks_" + std::string(traits(precision).name),
                    [precision](Backend& tested, Backend& oracle) { return blocks_are_right(tested, oracle, precision); }});
-  all.push_back({"two_devices", [](Backend&, Backend& oracle) {
+  all.push_back({"two_ranks", [](Backend&, Backend& oracle) {  // of two devices, or of the only one
                    BackendRequest request{"cuda", "", 1};
-                   request.ranks = 2, request.rows_a_rank = 1, request.devices = {0, 1};
-                   const Product p{"two_devices", Precision::fp32, Kind::symmetric, 150, 3, 8, 3};
-                   return devices() < 2 || right(*make_backend(request), oracle, p);
+                   request.ranks = 2, request.rows_a_rank = 1, request.devices = {0, devices() < 2 ? 0 : 1};
+                   return right(*make_backend(request), oracle, {"two_ranks", Precision::fp32, Kind::symmetric, 150, 3, 8, 3});
                  }});
   for (const Precision precision : {Precision::fp32, Precision::fp64})
     all.push_back({"lent_" + std::string(traits(precision).name),
                    [precision](Backend&, Backend&) { return lending_changes_nothing(precision); }});
-  all.push_back({"lent_by_hand", [](Backend&, Backend&) { return lent_by_hand(); }});
+  all.push_back({"lent_by_hand", [](Backend&, Backend&) { return lent_by_hand(false); }});
+  all.push_back({"dropped_by_hand", [](Backend&, Backend&) { return lent_by_hand(true); }});
+  all.push_back({"sent_by_hand", [](Backend&, Backend&) { return sent_by_hand(); }});
+  all.push_back({"launches_under_way", [](Backend& tested, Backend&) { return launches_under_way(tested); }});
   all.push_back({"roundings", [](Backend& tested, Backend&) { return roundings_that_add_up(tested); }});
   return all;
 }

@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 """Kernels and host code broken one line at a time: does anybody notice?
 
-    tests/gpu/mutants.py BUILD_DIR [--target 80|120] [--kernels REGEX] [--sample N] [--minutes M] [--jobs N] [--short] [--list]
+    tests/gpu/mutants.py BUILD_DIR [--target 80|120] [--kernels REGEX] [--sample N] [--minutes M] [--jobs N] [--short] [--list] [--record FILE]
 
 Of the PTX that is shipped every barrier, wait, commit and fence is left out in turn, and every address of shared or global memory is moved on by one
 element (of the size of the access, so that alignment does not give it away). Each mutant runs on the software GPU, in the small cases (kernel_cases.cpp)
 that reach its line: it is reported by the software GPU's checks, or found by a wrong result, or it survives. Of the host code every wait and event is left
-out in turn. What may survive, and why, is in mutants_survive.json: a survivor that is not there is a failure.
+out in turn (host_mutants.py). What may survive, and why, is in mutants_survive.json: a survivor that is not there is a failure.
 
 --sample N takes N mutants of each kind, evenly spread, and says so; --minutes M begins none after that time, and tries moved ones in an order in which any
-first part of them is spread evenly; --short is the few seconds' form of `make test`."""
+first part of them is spread evenly; --record FILE writes down each outcome, and a run that was stopped goes on from there; --short is the few seconds' form of `make test`."""
 import argparse
 import collections
+import hashlib
 import json
 import os
 import re
@@ -20,15 +21,13 @@ import threading
 import time
 from pathlib import Path
 
+import host_mutants
 import ptx_kernels
 
 SYNCHRONISATION = re.compile(r"^\s*(bar\.|barrier|cp\.async\.(wait|commit)|membar|fence|mbarrier)")
 ACCESS = re.compile(r"^\s*(@!?%p\d+\s+)?(ld\.shared|ld\.global|st\.shared|st\.global|red\.|atom\.|ldmatrix|cp\.async\.c[ag])")
 SIZES = {"8": 1, "16": 2, "32": 4, "64": 8}
-WAITS = ("cuEventRecord", "cuEventSynchronize", "cuStreamWaitEvent", "cuStreamSynchronize", "cuMemcpyPeerAsync")
-HOST_CASES = {"many_rows": dict(FD_SOFTGPU_MEMORY="1M", FD_SOFTGPU_MULTIPROCESSORS=1), "two_parts_8_pair": {}, "blocks_fp32": {}, "two_devices": dict(FD_SOFTGPU_DEVICES=2),
-              "lent_fp32": dict(FD_SOFTGPU_DEVICES=3), "lent_by_hand": dict(FD_SOFTGPU_DEVICES=2)}
-SHORT_CASES = ["two_parts_1_d5", "two_parts_1_panels", "two_parts_8_d40", "one_part_rough_8_d5", "two_parts_mass_d5", "direct_f64_d18"]
+SHORT_CASES = ["two_parts_1_d5", "two_parts_1_panels", "two_parts_8_d40", "one_part_rough_8_d5", "two_parts_mass_d5", "direct_f64_d18", "products_f64_d18"]
 
 Mutant = collections.namedtuple("Mutant", "kind kernel line text")  # line from 0
 
@@ -80,13 +79,42 @@ def reached(build, target, names):
 
 
 def spread(found, count):
-    """The quickest, and others spread over the list: cases of other kinds."""
-    return found if len(found) <= count else [found[k * (len(found) - 1) // (count - 1)] for k in range(count)]
+    """The quickest, and others spread over the list: cases of other kinds. Then the rest, for mutants that these do not notice."""
+    first = [found[k * (len(found) - 1) // (count - 1)] for k in range(min(count, len(found)))]
+    return list(dict.fromkeys(first + found))
 
 
-def try_mutants(build, target, mutants, of_modules, of_all, lines, results, jobs, deadline):
+class Record:
+    """Outcomes of a run that was stopped, by the changed kernel's whole text; a file that is only added to."""
+
+    def __init__(self, path, of_modules):
+        self.path, self.of_modules, self.texts, self.known = path, of_modules, {}, {}
+        if path and path.exists():
+            self.known = dict(line.split(" ")[2:] for line in path.read_text().splitlines())
+
+    def name_of(self, mutant):
+        kernel = mutant.kernel
+        if kernel not in self.texts:  # labels count the kernels before it
+            self.texts[kernel] = re.sub(r"L__BB\d+_", "L__BB_", "\n".join(self.of_modules[kernel.file][kernel.first:kernel.last]))
+        text = self.texts[kernel]
+        return hashlib.sha256(f"{text}\n{mutant.line - kernel.first}\n{mutant.text}".encode()).hexdigest()
+
+    def take(self, mutants):
+        """(those of which the outcome is known, with it; the others)"""
+        found = [(m, self.known.get(self.name_of(m), "").replace("_", " ")) for m in mutants]
+        return [(m, outcome) for m, outcome in found if outcome], [m for m, outcome in found if not outcome]
+
+    def add(self, mutant, outcome):
+        if self.path:
+            with self.path.open("a") as file:
+                file.write(f"{mutant.kernel.name} {mutant.line + 1} {self.name_of(mutant)} {outcome.replace(' ', '_')}\n")
+
+
+def try_mutants(build, target, mutants, of_modules, of_all, lines, results, jobs, deadline, record):
     """Worker threads, a server each."""
-    queue, lock = collections.deque(mutants), threading.Lock()
+    known, others = record.take(mutants)
+    results.extend(known)
+    queue, lock = collections.deque(others), threading.Lock()
 
     def work():
         server = ptx_kernels.Server(build, target)
@@ -100,13 +128,14 @@ def try_mutants(build, target, mutants, of_modules, of_all, lines, results, jobs
                 module = ptx_kernels.alone(of_modules[mutant.kernel.file], mutant.kernel, of_all)
                 module[mutant.line] = mutant.text
                 server.ptx.write_text("\n".join(module))
-                for case in spread(lines.get((mutant.kernel.name, mutant.line + 1), []), 100 if mutant.kind == "left out" else 8):
+                for case in spread(lines.get((mutant.kernel.name, mutant.line + 1), []), 8):
                     said, report = server.run([case], FD_SOFTGPU_REPLACE=server.ptx)
                     outcome = "reported" if report else "survived" if said == "ok" else "found"
                     if outcome != "survived":
                         break
                 with lock:
                     results.append((mutant, outcome))
+                    record.add(mutant, outcome)
         finally:
             server.close()
 
@@ -115,24 +144,6 @@ def try_mutants(build, target, mutants, of_modules, of_all, lines, results, jobs
         thread.start()
     for thread in threads:
         thread.join()
-
-
-def host_mutants(build, target, sample):
-    """Waits and events of the host left out, one at a time."""
-    results = []
-    server = ptx_kernels.Server(build, target)
-    for case, machine in HOST_CASES.items():
-        for function in WAITS:
-            n, left_out = 0, True
-            while left_out and not (sample and n >= sample):
-                n += 1
-                said, report = server.run([case], FD_SOFTGPU_IGNORE=f"{function}:{n}", **machine)
-                findings = [line for line in report.splitlines() if "left out on demand" not in line]
-                left_out = len(findings) < len(report.splitlines())
-                if left_out:
-                    results.append((function, case, n, "reported" if findings else "survived" if said == "ok" else "found"))
-    server.close()
-    return results
 
 
 def main():
@@ -144,6 +155,7 @@ def main():
     parser.add_argument("--minutes", type=float, default=0)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--short", action="store_true")
+    parser.add_argument("--record", type=Path)
     parser.add_argument("--list", action="store_true", help="every survivor, also those with a reason")
     wish = parser.parse_args()
     wish.build = wish.build.resolve()
@@ -163,7 +175,8 @@ def main():
         everywhere = sorted(range(len(kinds["moved"])), key=lambda k: k * 0.6180339887498949 % 1)
         kinds["moved"] = [kinds["moved"][k] for k in everywhere]
     deadline = time.monotonic() + 60 * wish.minutes if wish.minutes else float("inf")
-    try_mutants(wish.build, wish.target, [m for found in kinds.values() for m in evenly(found, count)], of_modules, of_all, lines, results, wish.jobs, deadline)
+    try_mutants(wish.build, wish.target, [m for found in kinds.values() for m in evenly(found, count)], of_modules, of_all, lines, results, wish.jobs, deadline,
+                Record(wish.record, of_modules))
 
     table, unexplained = collections.Counter(), []
     for mutant, outcome in sorted(results, key=lambda r: (r[0].kernel.name, r[0].line)):
@@ -178,14 +191,14 @@ def main():
             unexplained.append(mutant)
             if outcome == "not run":
                 print(f"not run: {mutant.kernel.name}, {mutant.kernel.file}.{wish.target}.ptx line {mutant.line + 1}: {text}")
-    hosts = [] if wish.kernels else host_mutants(wish.build, wish.target, 3 if wish.short else wish.sample)
-    for function, case, n, outcome in hosts:
+    for call, cases, outcome in [] if wish.kernels else host_mutants.try_calls(wish.build, wish.target):
         if outcome == "survived":
-            why = next((r["reason"] for r in reasons["host"] if r["function"] == function and re.search(r.get("case", ""), case)), None)
+            why = next((r["reason"] for r in reasons["host"] if r["function"] == call.function and r["caller"] == call.caller), None)
             outcome = "explained" if why else "survived"
+            if wish.list or not why:
+                print(f"{outcome}: {call.function} in {call.caller}, {', '.join(cases)}" + (f" ({why})" if why else ""))
             if not why:
-                unexplained.append((function, case, n))
-                print(f"survived: call {n} of {function} in {case}")
+                unexplained.append(call)
         table["host", outcome] += 1
     columns = ("reported", "found", "explained", "survived", "not run")
     print(f"{'':10}{'mutants':>9}{'tried':>9}" + "".join(f"{c:>11}" for c in columns))

@@ -35,7 +35,7 @@ SEES = {
 }
 # What measures or checks the machinery itself may look at it, and the one file that lists the back-ends for the others. How fast the
 # kernels of the cpu back-end could be at best, only a benchmark that names it can say.
-INSPECTORS = re.compile(r"apps/(bench/[^/]*|cli/selftest\.cpp|common/backends\.cpp)$")
+INSPECTORS = re.compile(r"apps/(bench/[^/]*|cli/selftest[^/]*|common/backends\.cpp)$")
 INSPECTED = {"device", "kernel", "operator", "solver"}
 YARDSTICK, MEASURED = "apps/bench/machine_limit.cpp", "cpu"
 

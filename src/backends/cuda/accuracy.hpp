@@ -25,6 +25,11 @@
 //
 // The direct kernel subtracts coordinates first: its error is a few units of the last place of t, whatever the bounds. Coordinates are not moved or scaled
 // but by a power of two, so nothing is lost before the subtraction.
+//
+// Products of coordinates in fp64, x.y - |x|^2/2 - |y|^2/2: the three terms are up to S = |x|^2 each, S/2 the halves, t up to 2 S (all scaled). With u = 2^-53
+// sixteen products summed in turn are off by 16 u S (Cauchy and Schwarz bound the sum over all chunks of 16), their compensated sum by 2 u S; two halves,
+// each of D/32 terms a lane and 5 sums of lanes, by (D/32 + 6) u S; two subtractions by 3.5 u S; the factor, and its own rounding, by 4 u S. An entry is off by
+// ln 2 times that, whatever the points.
 #pragma once
 
 #include <algorithm>
@@ -95,6 +100,13 @@ inline OnePart one_part(double beta, const Bounds& x, const Bounds& z) {
   const double mean = one_table(x, z) ? std::min(2 * norm, mean_distance(static_cast<double>(x.rows))) : 2 * norm;
   const double average = farthest > 0 ? row / farthest * std::numbers::ln2 * exponent_error(mean) : 0;
   return {step, row + rest, average + rest};
+}
+
+// Whether products of coordinates leave enough of the promise of fp64 for the exponential and for sums.
+inline bool products_in_double(double beta, const Bounds& x, const Bounds& z) {
+  const double scale = Gaussian::point_scale(beta), square = scale * scale * std::max(x.square, z.square);
+  const double error = std::numbers::ln2 * 0x1p-53 * (31.5 + static_cast<double>(x.dimension) / 32) * square;
+  return error <= 0.6 * traits(Precision::fp64).row_error;
 }
 
 // For a product of so many columns, of which tensor cores sum groups of five and more in a product of two sides.

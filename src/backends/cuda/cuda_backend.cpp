@@ -125,5 +125,6 @@ class CudaBackend final : public Backend, public Lender {
 }  // namespace
 
 std::unique_ptr<Backend> make_cuda_backend(int device) { return std::make_unique<CudaBackend>(cuda::Device::open(device)); }
+std::vector<DeviceFacts> cuda_devices() { return cuda::Device::all(); }
 
 }  // namespace fd

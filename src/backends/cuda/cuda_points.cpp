@@ -37,8 +37,8 @@ void CudaPoints::allocate() {
   std::vector<double> shifts(padded_dimension(std::max<std::size_t>(1, dimension())));
   for (std::size_t c = 0; c < dimension(); ++c) shifts[c] = shift(c);
   shifts_.at_least(*device_, shifts.size() * sizeof(double));
+  // of memory that is not pinned: read when this returns
   device_->copy_to_device(shifts_.address(), shifts.data(), shifts.size() * sizeof(double));
-  device_->synchronize();
 }
 
 CudaPoints::CudaPoints(SharedDevice device, PointSource& source, Precision precision, const std::optional<Whole>& whole,
@@ -150,7 +150,8 @@ void CudaPoints::skip_lent(Archive& archive) {
 
 std::size_t CudaPoints::most_bytes() const {
   const std::size_t width = padded_dimension(std::max<std::size_t>(1, dimension()));
-  return padded_rows() * (2 * sizeof(double) * dimension() + 2 * width * sizeof(std::uint16_t) + sizeof(float) + sizeof(double));
+  return padded_rows() *
+         (2 * sizeof(double) * dimension() + 2 * width * sizeof(std::uint16_t) + sizeof(float) + 2 * sizeof(double));
 }
 
 CudaPoints::Fused CudaPoints::fused(double beta, const Arithmetic& arithmetic) const {
@@ -189,6 +190,17 @@ Pointer CudaPoints::floats(int exponent) const {
     exponent_ = exponent;
   }
   return floats_.address();
+}
+
+Pointer CudaPoints::half_squares() const {
+  if (halves_.bytes() == 0) {
+    const Pointer points = coordinates();
+    Buffer halves(*device_, product_of(std::max<std::size_t>(1, rows()), sizeof(double)));
+    const HalfSquares arguments = {points, static_cast<int>(rows()), static_cast<int>(dimension()), halves.address()};
+    device_->launch_for("half_squares", rows() * 32, arguments);
+    halves_ = std::move(halves);
+  }
+  return halves_.address();
 }
 
 }  // namespace fd::cuda

@@ -43,6 +43,8 @@ class CudaPoints final : public Points {
   Fused fused(double beta, const Arithmetic& arithmetic) const;
   // For the direct kernel in fp32: pairs of floats, times 2^exponent.
   Pointer floats(int exponent) const;
+  // For products of coordinates in fp64: |x|^2 / 2 of each row.
+  Pointer half_squares() const;
 
  private:
   struct Head {  // what goes with the coordinates
@@ -60,7 +62,7 @@ class CudaPoints final : public Points {
   Precision precision_ = Precision::fp32;
   Buffer coordinates_, shifts_;
   Arrival arrival_;  // of coordinates
-  mutable Buffer packed_, norms_, factors_, floats_;
+  mutable Buffer packed_, norms_, factors_, floats_, halves_;
   mutable double beta_ = std::numeric_limits<double>::quiet_NaN(), step_ = 0;  // of what is packed
   mutable int parts_ = 0;
   mutable std::optional<int> exponent_;

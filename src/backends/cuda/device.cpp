@@ -12,18 +12,31 @@ namespace fd::cuda {
 namespace {
 
 // CUdevice_attribute, CUfunction_attribute and flags, as the driver's binary interface numbers them
-constexpr int multiprocessor_count = 16, capability_major = 75, capability_minor = 76, most_shared_bytes = 8;
+constexpr int clock_kilohertz = 13, multiprocessor_count = 16, capability_major = 75, capability_minor = 76,
+              most_shared_bytes = 8;
 constexpr unsigned non_blocking_stream = 1, event_without_time_that_blocks = 3, portable_host_memory = 1;
 constexpr unsigned shared_bytes_without_asking = 48 * 1024;
 constexpr int oldest_capability = 80;
 
-}  // namespace
-
-std::unique_ptr<Device> Device::open(int wanted) {
-  const Driver& driver = Driver::get();
+int count_devices(const Driver& driver) {
   int count = 0;
   driver.check(driver.device_count(&count), "cuDeviceGetCount", "the CUDA driver");
   if (count <= 0) throw NoDevice("the CUDA driver knows no device", "use --backend cpu, or see docs/gpu.md");
+  return count;
+}
+
+}  // namespace
+
+std::vector<DeviceFacts> Device::all() {
+  const Driver& driver = Driver::get();
+  std::vector<DeviceFacts> found;
+  for (int number = 0, count = count_devices(driver); number < count; ++number) found.push_back(Device(driver, number).ask());
+  return found;
+}
+
+std::unique_ptr<Device> Device::open(int wanted) {
+  const Driver& driver = Driver::get();
+  const int count = count_devices(driver);
   if (wanted >= count)
     throw Error(Failure::device, "there is no GPU " + std::to_string(wanted) + ": the CUDA driver knows " + std::to_string(count),
                 "count from 0");
@@ -42,19 +55,33 @@ std::unique_ptr<Device> Device::open(int wanted) {
 
 Device::Device(const Driver& driver, int number) : driver_(driver), number_(number), name_("GPU " + std::to_string(number)) {}
 
-void Device::start() {
+DeviceFacts Device::ask() {
   check(driver_.device_get(&device_, number_), "cuDeviceGet");
   char text[256] = {};
   check(driver_.device_name(text, sizeof text - 1, device_), "cuDeviceGetName");
-  name_ += std::string(", ") + text;
-  int major = 0, minor = 0;
-  check(driver_.device_attribute(&major, capability_major, device_), "cuDeviceGetAttribute");
-  check(driver_.device_attribute(&minor, capability_minor, device_), "cuDeviceGetAttribute");
-  check(driver_.device_attribute(&multiprocessors_, multiprocessor_count, device_), "cuDeviceGetAttribute");
+  const auto attribute = [&](int which) {
+    int value = 0;
+    check(driver_.device_attribute(&value, which, device_), "cuDeviceGetAttribute");
+    return value;
+  };
+  DeviceFacts facts;
+  facts.number = number_;
+  facts.name = text;
+  facts.capability = 10 * attribute(capability_major) + attribute(capability_minor);
+  facts.multiprocessors = attribute(multiprocessor_count);
+  if (int clock = 0; driver_.device_attribute(&clock, clock_kilohertz, device_) == 0) facts.hertz = 1e3 * clock;
+  return facts;
+}
+
+void Device::start() {
+  const DeviceFacts facts = ask();
+  name_ += ", " + facts.name;
+  capability_ = facts.capability;
+  multiprocessors_ = facts.multiprocessors;
   check(driver_.device_memory(&memory_, device_), "cuDeviceTotalMem");
-  capability_ = 10 * major + minor;
   if (capability_ < oldest_capability)
-    throw Error(Failure::device, name_ + " is of compute capability " + std::to_string(major) + "." + std::to_string(minor),
+    throw Error(Failure::device,
+                name_ + " is of compute capability " + std::to_string(capability_ / 10) + "." + std::to_string(capability_ % 10),
                 "8.0 or newer (Ampere) is needed; use --backend cpu");
   check(driver_.retain_context(&context_, device_), "cuDevicePrimaryCtxRetain");
   use();

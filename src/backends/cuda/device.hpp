@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "backends/cuda/driver.hpp"
+#include "device/devices.hpp"
 
 namespace fd::cuda {
 
@@ -20,6 +21,7 @@ class Device {
  public:
   // Number `wanted`, or the first that works for -1.
   static std::unique_ptr<Device> open(int wanted);
+  static std::vector<DeviceFacts> all();  // whether or not they could be opened
   ~Device();
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
@@ -74,6 +76,7 @@ class Device {
 
  private:
   Device(const Driver& driver, int number);
+  DeviceFacts ask();  // what it is
   void start();
   void load_kernels();
   void launch_pointers(const char* kernel, Grid grid, void** arguments);

@@ -94,12 +94,18 @@ void PassRunner::direct(const Product& product, const Group& group) {
     pack_weights(z, part(product.w_z, group.first, group.count), group.width, 2, 0, scales_z_, weights_z_);
     if (rows_have_weights) pack_weights(x, part(product.w_x, group.first, group.count), group.width, 2, 0, scales_x_, weights_x_);
   }
+  const bool products =
+      wide && multiplies_doubles(device_->capability()) && products_in_double(product.beta, x.bounds(), z.bounds());
+  const Pointer halves_x = products ? x.half_squares() : 0, halves_z = products ? z.half_squares() : 0;
   Sweep one;
   one.width = group.width;
   one.wide = wide;
   one.work_per_pair = 4.0 * static_cast<double>(x.dimension()) + 2.0 * group.width + 64;
   one.work = wide ? direct_work_double : direct_work;
-  const std::string kernel = std::string(wide ? "direct_f64" : "direct_f32") + (product.mass ? "_mass" : "");
+  const std::string kernel = std::string(products ? "products_f64"
+                                         : wide   ? "direct_f64"
+                                                  : "direct_f32") +
+                             (product.mass ? "_mass" : "");
   const Pointer points_x = wide ? x.coordinates() : x.floats(exponent), points_z = wide ? z.coordinates() : z.floats(exponent);
   one.launch = [&](const Blocks& blocks, Device::Grid grid) {
     grid.threads = 256;
@@ -112,6 +118,8 @@ void PassRunner::direct(const Product& product, const Group& group) {
                                        -half_square * std::exp2(-2.0 * exponent),
                                        points_x,
                                        points_z,
+                                       halves_x,
+                                       halves_z,
                                        rows_have_weights ? weights_x_.address() : weights_z_.address(),
                                        weights_z_.address(),
                                        row_slots_.address(),

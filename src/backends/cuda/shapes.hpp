@@ -10,6 +10,9 @@ namespace fd::cuda {
 // Rows of a block; a thread block makes a pair of them. Larger ones write fewer partial sums, smaller ones keep more multiprocessors busy.
 inline int block_rows(std::size_t rows) { return rows < 8192 ? 128 : rows < 32768 ? 256 : rows < 131072 ? 512 : 1024; }
 
+// Chips of which tensor cores multiply doubles faster than, or as fast as, other units do (the others have them at a 64th of the rate, if at all).
+inline bool multiplies_doubles(int capability) { return capability == 80 || capability == 90 || capability == 100; }
+
 // Columns that one launch of the fused kernel takes of so many that are left. Products of one side alone need fp32's range of entries: cores, not tensor cores.
 inline int fused_group(std::size_t left, bool two_sided) {
   if (left > 4 && two_sided) return left > 8 ? 16 : 8;

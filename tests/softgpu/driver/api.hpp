@@ -28,10 +28,7 @@ Result api(const char* name, Needs needs, F f) {
   Lock lock(m.mutex);
   const Error injected = enter(m, name);
   if (injected != Error::none && needs != Needs::broken_too) return static_cast<Result>(injected);
-  if (m.environment.ignore != 0 && m.environment.ignored == name && --m.environment.ignore == 0) {
-    report(std::string(name) + " left out on demand");
-    return 0;
-  }
+  if (m.left_out(name)) return 0;
   if (needs != Needs::nothing && !m.initialized) return static_cast<Result>(Error::not_initialized);
   if (needs == Needs::context || needs == Needs::broken_too) {
     if (!current || current->references == 0) return static_cast<Result>(Error::invalid_context);

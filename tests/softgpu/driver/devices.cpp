@@ -269,3 +269,9 @@ FD_EXPORT void fd_softgpu_reset() {
   Machine::get().reset();
   current = nullptr;
 }
+// Nor this: operations that are queued and not done, of all streams. They run as late as the host lets them.
+FD_EXPORT unsigned long long fd_softgpu_pending() {
+  Machine& m = Machine::get();
+  const Lock lock(m.mutex);
+  return m.pending();
+}

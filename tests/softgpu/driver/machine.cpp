@@ -1,7 +1,12 @@
 #include "driver/machine.hpp"
 
+#include <dlfcn.h>
+#include <execinfo.h>
+
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <sstream>
 #include <tuple>
 
 #include "ptx/reader.hpp"
@@ -38,10 +43,11 @@ Environment Environment::read() {
   e.peers = environment_number("FD_SOFTGPU_PEERS", 1) != 0;
   e.counters = text("FD_SOFTGPU_COUNTERS"), e.coverage = text("FD_SOFTGPU_COVERAGE");
   e.multiprocessors = static_cast<int>(environment_number("FD_SOFTGPU_MULTIPROCESSORS", 4));
-  e.replace = text("FD_SOFTGPU_REPLACE"), e.ignored = text("FD_SOFTGPU_IGNORE");  // name:n
-  if (const auto colon = e.ignored.find(':'); colon != std::string::npos) {
-    e.ignore = std::strtoull(e.ignored.c_str() + colon + 1, nullptr, 10);
-    e.ignored.resize(colon);
+  e.replace = text("FD_SOFTGPU_REPLACE"), e.ignored = text("FD_SOFTGPU_IGNORE"), e.places = text("FD_SOFTGPU_PLACES");
+  if (const auto cut = e.ignored.find_first_of(":@"); cut != std::string::npos) {  // name:n or name@place
+    if (e.ignored[cut] == ':') e.ignore = std::strtoull(e.ignored.c_str() + cut + 1, nullptr, 10);
+    else e.ignored_place = e.ignored.substr(cut + 1);
+    e.ignored.resize(cut);
   }
   const std::string fail = text("FD_SOFTGPU_FAIL");  // n or n:code
   e.fail = std::strtoull(fail.c_str(), nullptr, 10);
@@ -50,6 +56,21 @@ Environment Environment::read() {
 }
 
 namespace {
+// Where the program called this library from: return addresses outside of it, innermost first, as offsets in their file.
+std::string caller() {
+  constexpr int most = 24, kept = 8;
+  void* frames[most];
+  const int count = backtrace(frames, most);
+  Dl_info own, frame;
+  if (dladdr(reinterpret_cast<void*>(&caller), &own) == 0) return "";
+  std::ostringstream text;
+  for (int k = 0, found = 0; k < count && found < kept; ++k) {
+    if (dladdr(frames[k], &frame) == 0 || frame.dli_fbase == own.dli_fbase) continue;
+    text << (found++ > 0 ? "," : "") << std::hex << static_cast<char*>(frames[k]) - static_cast<char*>(frame.dli_fbase);
+  }
+  return text.str();
+}
+
 __attribute__((destructor)) void at_exit() { Machine::get().write_files(); }
 }  // namespace
 
@@ -67,6 +88,7 @@ void Machine::reset() {
   environment = Environment::read();
   initialized = false;
   calls = 0;
+  places_.clear(), said_ = false;
   streams_.clear(), deliveries_.clear(), spare_actors_.clear(), sources_.clear(), running_.clear();
   for (auto& c : contexts) {
     for (Stream* s : c->streams) delete s;
@@ -75,7 +97,7 @@ void Machine::reset() {
     for (auto& [p, bytes] : c->pinned) memory.unmap_host(p), std::free(p);
   }
   contexts.clear();
-  memory.reset(environment.devices);
+  memory.reset(environment.devices, environment.checks);
   ledger.clear();
   host = {};
   actors_ = 1, busy_ = 0, time_ = 0;
@@ -87,7 +109,28 @@ void Machine::reset() {
   }
 }
 
+bool Machine::left_out(const char* name) {
+  const bool by_place = environment.ignored == name && !environment.ignored_place.empty();
+  const std::string place = by_place || !environment.places.empty() ? caller() : "";
+  if (!environment.places.empty()) places_.insert(std::string(name) + " " + place);
+  const bool by_number = environment.ignored == name && environment.ignore != 0 && --environment.ignore == 0;
+  if (!by_number && !(by_place && (place + ",").starts_with(environment.ignored_place + ","))) return false;
+  if (!said_) report(std::string(name) + " left out on demand");
+  said_ = true;
+  return true;
+}
+
+u64 Machine::pending() const {
+  u64 count = 0;
+  for (const Stream* s : streams_) count += s->queue.size() + s->running;
+  return count;
+}
+
 void Machine::write_files() {
+  if (!environment.places.empty()) {
+    std::ofstream file(environment.places, std::ios::app);
+    for (const std::string& place : places_) file << place << "\n";
+  }
   if (!environment.counters.empty()) ledger.write_counters(environment.counters);
   if (!environment.coverage.empty()) ledger.write_coverage(environment.coverage);
 }

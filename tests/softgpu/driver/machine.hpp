@@ -22,10 +22,10 @@ struct Environment {
   u64 memory = u64(1) << 30, seed = 1, limit = u64(1) << 36;
   u64 fail = 0;       // number of the call that fails
   int fail_code = 0;  // 0: one that suits the call
-  u64 ignore = 0;     // number of the call of `ignored` that is not done and says it was
+  u64 ignore = 0;     // number of the call of `ignored` that is not done and says it was; 0: all from `ignored_place`
   int multiprocessors = 4;
   bool checks = true, peers = true;
-  std::string counters, coverage, replace, ignored;
+  std::string counters, coverage, replace, ignored, ignored_place, places;
   static Environment read();
 };
 
@@ -88,6 +88,8 @@ class Machine {
   static Machine& get();
   void reset();  // as if the library had just been loaded: reads the environment again
   void write_files();
+  bool left_out(const char* name);  // the call is to do nothing and to say that it did
+  u64 pending() const;              // operations that are queued and not done
 
   std::mutex mutex;
   Environment environment;
@@ -155,6 +157,8 @@ class Machine {
   double time_ = 0;
   std::vector<Delivery> deliveries_;
   std::vector<Source> sources_;
+  std::set<std::string> places_;  // that calls came from
+  bool said_ = false;             // that calls from a place are left out
   std::map<std::string, std::shared_ptr<const Module>> modules_;
 };
 

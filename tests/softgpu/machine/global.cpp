@@ -35,7 +35,7 @@ u8* Block::global(Warp& w, u64 address, u32 size, int lane, Kind kind) {
       if (a->device >= 0 && a->device != launch.device && !(launch.peers >> a->device & 1))
         fault(w, lane, Error::illegal_address,
               std::string(what) + " of memory of device " + std::to_string(a->device) + ", to which peer access is not enabled");
-      if (a->states) a->used_by(*launch.step);
+      if (a->device >= 0) a->used_by(*launch.step);
     }
     recent_[1] = recent_[0], recent_[0] = a;
   }

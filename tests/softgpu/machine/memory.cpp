@@ -58,7 +58,8 @@ void Allocation::used_by(const Step& step) {
   users.emplace_back(step.actor, step.number);
 }
 
-void Memory::reset(int devices) {
+void Memory::reset(int devices, bool watched) {
+  watched_ = watched;
   devices_ = std::vector<DeviceMemory>(devices);
   for (int d = 0; d < devices; ++d) devices_[d].ordinal = d, devices_[d].next = (u64(d) + 1) << 48 | 1 << 20;
 }
@@ -74,7 +75,7 @@ u64 Memory::allocate(int device, u64 bytes, u32 align, bool of_module) {
   a.own.reset(new u8[words * 4]);
   a.data = a.own.get();
   std::memset(a.data, 0xff, words * 4);
-  a.states = std::make_unique<u32[]>(words);
+  if (watched_) a.states = std::make_unique<u32[]>(words);
   m.in_use += bytes, m.peak = std::max(m.peak, m.in_use);
   const u64 address = a.address;
   m.allocations.emplace(address, std::move(a));
@@ -140,8 +141,9 @@ Allocation& Memory::at(u64 address, u64 bytes, const char* what) {
 }
 
 void Memory::step_words(Allocation& a, u64 address, u64 bytes, Kind kind, const Step& step, const char* what) {
-  if (!a.states || bytes == 0) return;
+  if (a.device < 0 || bytes == 0) return;
   a.used_by(step);
+  if (!a.states) return;
   History& h = devices_[a.device].history;
   const u64 begin = address - a.address, end = begin + bytes;
   Access me = step.access();
@@ -182,8 +184,8 @@ void Memory::copy(u64 to, u64 from, u64 bytes, const Step& step) {
   const u64 begin = from - a.address;
   History& ha = devices_[std::max(a.device, 0)].history;
   std::vector<u8> valid(bytes, 1);
+  if (a.device >= 0) a.used_by(step);
   if (a.states) {
-    a.used_by(step);
     Access me = step.access();
     for (u64 w = begin / 4; w < (begin + bytes + 3) / 4; ++w) {
       const u8 known = ha.valid(a.states[w]);
@@ -219,7 +221,7 @@ void Memory::fill(u64 to, u32 value, int width, u64 count, const Step& step) {
 void Memory::give_values(u64 to, const void* from, u64 bytes) {
   Allocation& a = at(to, bytes, "initial values");
   std::memcpy(a.data + (to - a.address), from, bytes);
-  std::fill_n(a.states.get(), (a.bytes + 3) / 4, History::written);
+  if (a.states) std::fill_n(a.states.get(), (a.bytes + 3) / 4, History::written);
 }
 
 void Memory::compact(int device, const Clock& floor) {
@@ -227,7 +229,7 @@ void Memory::compact(int device, const Clock& floor) {
   m.history.compact([&](const Access& a) { return floor.of(a.actor) >= a.epoch; },
                     [&](const std::function<void(u32&)>& use) {
                       for (auto& [address, a] : m.allocations)
-                        for (u64 w = 0; w < (a.bytes + 3) / 4; ++w) use(a.states[w]);
+                        for (u64 w = 0; a.states && w < (a.bytes + 3) / 4; ++w) use(a.states[w]);
                     });
 }
 

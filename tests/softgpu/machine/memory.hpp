@@ -18,7 +18,7 @@ struct Allocation {
   bool of_module = false;
   std::unique_ptr<u8[]> own;
   u8* data = nullptr;
-  std::unique_ptr<u32[]> states;           // a word each
+  std::unique_ptr<u32[]> states;           // a word each; none where nobody asks about order and unwritten memory
   std::vector<std::pair<u32, u32>> users;  // actor and last step that touched it
   void used_by(const Step& step);
 };
@@ -33,7 +33,7 @@ struct DeviceMemory {
 
 class Memory {
  public:
-  void reset(int devices);
+  void reset(int devices, bool watched = true);  // not watched: accesses are not held against each other
   u64 allocate(int device, u64 bytes, u32 align = 256, bool of_module = false);
   Allocation take(u64 address);  // of a device, whole; throws if there is none
   void map_host(void* p, u64 bytes);
@@ -59,6 +59,7 @@ class Memory {
 
  private:
   void step_words(Allocation& a, u64 address, u64 bytes, Kind kind, const Step& step, const char* what);
+  bool watched_ = true;
   std::vector<DeviceMemory> devices_;
   std::map<u64, Allocation> host_;
   std::mutex host_mutex_;

@@ -159,6 +159,10 @@ TEST(Checks, CanBeTurnedOff) {
   Session s(Environment{{"FD_SOFTGPU_CHECKS", "0"}});
   const CUdeviceptr b = s.memory(1024);
   EXPECT_EQ(s.run(kernel("st.global.u32 [%rd4], %r3;"), 2, 64, b, b), 0);
+  EXPECT_LE(s.download<unsigned>(b, 64).back(), 1u);  // nobody asks who wrote it, and copies carry nothing but what is there
+  const CUdeviceptr copy = s.memory(1024);
+  EXPECT_EQ(cuMemcpyDtoDAsync_v2(copy, b, 1024, nullptr), 0);
+  EXPECT_EQ(s.download<unsigned>(copy, 256), s.download<unsigned>(b, 256));
   EXPECT_EQ(s.reports(), "");
 }
 

@@ -1,5 +1,7 @@
 // The driver: loading, errors, failure on demand, leaks, files.
+#include <cstdio>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "self/support.hpp"
@@ -176,6 +178,46 @@ TEST(Driver, ACallCanBeIgnored) {
     EXPECT_EQ(second, ignored ? -1 : 2);
     EXPECT_EQ(cuStreamSynchronize(stream), 0);
   }
+}
+
+// Of two calls in the source, by the place that a run before wrote down; both calls of the one.
+TEST(Driver, CallsFromAPlaceCanBeIgnored) {
+  const std::string path = testing::TempDir() + "fd_softgpu_places";
+  std::remove(path.c_str());
+  const auto look = [&](Session& s) {
+    const CUdeviceptr p = s.upload(std::vector<int>{1, 2, 3});
+    const CUstream stream = s.stream();
+    std::vector<int> seen(3), now;
+    const auto copy = [&](std::size_t k) { return cuMemcpyDtoHAsync_v2(&seen[k], p + 4 * k, 4, stream); };
+    for (std::size_t k = 0; k < 2; ++k) {
+      EXPECT_EQ(copy(k), 0);
+      cuStreamSynchronize(stream);
+      now.push_back(seen[k]);
+    }
+    EXPECT_EQ(copy(2), 0);
+    cuStreamSynchronize(stream);
+    now.push_back(seen[2]);
+    EXPECT_EQ(fd_softgpu_pending(), now[2] == 3 ? 0u : 1u);
+    cuCtxSynchronize();
+    return now;
+  };
+  {
+    Session s(Environment{{"FD_SOFTGPU_PLACES", path}});
+    EXPECT_EQ(look(s), (std::vector<int>{1, 2, 3}));
+  }
+  std::vector<std::string> places;
+  std::ifstream file(path);
+  for (std::string name, place; file >> name >> place;)
+    if (name == "cuStreamSynchronize") places.push_back(place);
+  std::remove(path.c_str());
+  ASSERT_EQ(places.size(), 2u);
+  std::set<std::vector<int>> found;
+  for (const std::string& place : places) {
+    Session s(Environment{{"FD_SOFTGPU_IGNORE", "cuStreamSynchronize@" + place.substr(0, place.find(','))}});
+    found.insert(look(s));
+    EXPECT_NE(s.reports().find("cuStreamSynchronize left out on demand"), std::string::npos);
+  }
+  EXPECT_EQ(found, (std::set<std::vector<int>>{{1, 2, -1}, {-1, -1, 3}}));
 }
 
 TEST(Driver, AFileReplacesAModuleThatHasItsKernels) {

@@ -62,6 +62,7 @@ int cuEventQuery(CUevent);
 int cuEventElapsedTime(float*, CUevent, CUevent);
 int cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void**, void**);
 void fd_softgpu_reset();
+unsigned long long fd_softgpu_pending();
 }
 
 namespace softgpu_test {

@@ -29,7 +29,7 @@ constexpr int fused_shared_bytes(int steps, int parts, int width, int sum_parts)
          (width >= 8 ? panel_rows * weights : 0) + 4 * tile_columns * 4 * width;
 }
 constexpr int direct_shared_bytes(int value_bytes) {
-  return 2 * 16 * (direct_tile + 1) * 8 + direct_tile * (direct_tile + 1 + 2 * direct_columns) * value_bytes;
+  return 2 * 16 * (direct_tile + 1) * 8 + direct_tile * (direct_tile + 4 + 2 * direct_columns) * value_bytes;
 }
 
 // Which blocks of rows I and of columns J a launch makes; block (x, y) of the grid is the pair (first_i + y, first_j + x), and its sums go to slot
@@ -65,6 +65,7 @@ struct DirectArguments {
   int width;                                 // columns of weights; 2 for mass
   double exponent;                           // 2^(exponent |x - y|^2)
   Address<const void> points_i, points_j;    // rows of doubles, or of pairs of floats
+  Address<const double> halves_i, halves_j;  // |x|^2 / 2, for products of coordinates
   Address<const void> weights_i, weights_j;  // width a row
   Address<void> row_sums, column_sums;
 };
@@ -94,6 +95,12 @@ struct PackFloats {
   int rows, dimension;
   double scale;          // a power of two: coordinates lose nothing by it
   Address<float> parts;  // pairs: x rounded, and what is left
+};
+
+struct HalfSquares {
+  Address<const double> points;  // rows x dimension
+  int rows, dimension;
+  Address<double> halves;  // |x|^2 / 2
 };
 
 // A window of a panel.

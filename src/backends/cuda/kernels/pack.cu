@@ -129,6 +129,22 @@ extern "C" __global__ void pack_points(PackPoints p) {
   p.factors[row] = exp2_double(whole - square / 2);
 }
 
+#if __CUDA_ARCH__ < 1200  // shapes.hpp: multiplies_doubles
+// A warp has a row.
+extern "C" __global__ void half_squares(HalfSquares p) {
+  const int row = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
+  if (row >= p.rows) return;
+  double square = 0;
+#pragma unroll 1
+  for (int c = lane; c < p.dimension; c += 32) {
+    const double value = p.points[(size_t)row * p.dimension + c];
+    square = fma(value, value, square);
+  }
+  for (int other = 16; other >= 1; other /= 2) square += __shfl_xor_sync(~0u, square, other);
+  if (lane == 0) p.halves[row] = square / 2;
+}
+#endif
+
 extern "C" __global__ void pack_floats(PackFloats p) {
   const int64_t e = thread();
   if (e >= (int64_t)p.rows * p.dimension) return;
