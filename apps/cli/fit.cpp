@@ -74,7 +74,7 @@ void check_model_name(const std::string& output) {
 
 // A further file to write must be none of the others.
 void check_distinct(const FitVerbArguments& arguments, const char* option, const std::string& path) {
-  refuse_overwriting(path, arguments.points);
+  refuse_overwriting(path, arguments.points, option);
   const auto whole = [](const std::string& name) { return std::filesystem::absolute(name).lexically_normal(); };
   for (const std::string* other :
        {&arguments.output, &arguments.coordinates, &arguments.report, &arguments.log, &arguments.checkpoint})

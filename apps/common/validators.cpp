@@ -53,12 +53,12 @@ void refuse_standard_output(const char* option, const std::string& path, const c
                 "name a file; ./- is one called '-'");
 }
 
-void refuse_overwriting(const std::string& output, const std::vector<std::string>& inputs) {
+void refuse_overwriting(const std::string& output, const std::vector<std::string>& inputs, const char* option) {
   for (const std::string& input : inputs)
     for (std::size_t colon = input.find(':');; colon = input.find(':', colon + 1)) {
       std::error_code missing;  // a file that does not exist is not the same as any other
       if (std::filesystem::equivalent(output, input.substr(0, colon), missing))
-        throw Error(Failure::misuse, fmt::format("--output {} would replace the input {}", output, input), "name another file");
+        throw Error(Failure::misuse, fmt::format("{} {} would replace the input {}", option, output, input), "name another file");
       if (colon == std::string::npos) break;
     }
 }

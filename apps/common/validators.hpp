@@ -21,6 +21,6 @@ int checked_threads(std::size_t threads);
 void refuse_standard_output(const char* option, const std::string& path, const char* what);
 
 // Throws Error(misuse) where `output` is one of `inputs` ("file" or "file:part").
-void refuse_overwriting(const std::string& output, const std::vector<std::string>& inputs);
+void refuse_overwriting(const std::string& output, const std::vector<std::string>& inputs, const char* option = "--output");
 
 }  // namespace fd::cli

@@ -135,7 +135,7 @@ std::string describe_aside(const Model& model, const std::optional<AsideGain>& g
                                  describe_rows(model.aside, model.n, model.names), one_or_many(model.aside.size(), "is", "are"));
   if (gain)
     text +=
-        fmt::format(": {} a search with all rows led to beta {:.3g}, without those to {:.3g}",
+        fmt::format(": {} a first search with all rows led to beta {:.3g}, without those to {:.3g}",
                     gain->n < model.n ? fmt::format("on a sample of {} rows", gain->n) : "here", gain->beta_of_all, gain->beta);
   return text;
 }

@@ -340,13 +340,17 @@ RungSearch::Found RungSearch::run() {
       return usable(found) && (found.step.beta > much * all.found.step.beta || all.found.step.kind == Step::Kind::give_up);
     };
     if (!gained(worth_it)) found = keep_connected(search_without_dear_groups(all.found.step), otherwise);
-    const bool clearly = gained(worth_it * worth_it);
-    if (!clearly) {  // what probes with all rows came to is held against the solve there
+    if (!gained(worth_it)) {
+      found = take_up(std::move(all));
+      if (!found.confirmed) confirm(found);
+      return found;
+    }
+    if (!all.found.confirmed &&
+        !gained(worth_it * worth_it)) {  // close: what probes with all rows came to is held against a solve
       Attempt without = put_by(found);
-      const bool gain = gained(worth_it);
       Found kept = take_up(std::move(all));
-      if (!kept.confirmed) confirm(kept);
-      if (!gain || (usable(kept) && without.found.step.beta <= worth_it * kept.step.beta)) return kept;
+      confirm(kept);
+      if (usable(kept) && without.found.step.beta <= worth_it * kept.step.beta) return kept;
       beta_of_all_ = kept.step.beta;
       found = take_up(std::move(without));
     }

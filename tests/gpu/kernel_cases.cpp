@@ -317,14 +317,14 @@ bool lent_by_hand(bool dropped) {
   TwoDevices two;
   Backend &here = *two.here, &there = *two.there;
   const Points& points = *two.points;
-  const auto copy = TwoDevices::through([&](Archive& to) { here.lend_points(points, to); },
-                                        [&](Archive& from) { return there.borrow_points(from); });
+  const auto copy = TwoDevices::through([&](Archive& to) { here.lender()->lend_points(points, to); },
+                                        [&](Archive& from) { return there.lender()->borrow_points(from); });
   bool all = TwoDevices::masses(here, points) == TwoDevices::masses(there, *copy);
   const auto w = TwoDevices::filled(here, points, 4, 1), s = TwoDevices::filled(here, points, 1, 2);
   const auto s_there = TwoDevices::filled(there, *copy, 1, 2);
   const auto borrow = [&](Columns part, Panel& to) {
-    TwoDevices::through([&](Archive& archive) { here.lend(part, archive); },
-                        [&](Archive& archive) { return there.borrow(archive, to), 0; });
+    TwoDevices::through([&](Archive& archive) { here.lender()->lend(part, archive); },
+                        [&](Archive& archive) { return there.lender()->borrow(archive, to), 0; });
   };
   for (const std::size_t count : {4, 2}) {
     const Columns part(*w, 4 - count, count);
@@ -358,8 +358,11 @@ bool sent_by_hand() {
   if (devices() < 2) return true;
   TwoDevices two;
   const auto send = [](Backend& from, const Points& points, Backend& to) {
-    return TwoDevices::through([&](Archive& archive) { from.send_points(points, archive); },
-                               [&](Archive& archive) { return to.visitor(archive); });
+    return TwoDevices::through(
+        [&](Archive& archive) {
+          from.send_points(points, {0, points.rows()}, archive);
+        },
+        [&](Archive& archive) { return to.visitor(archive); });
   };
   const auto visitor = send(*two.here, *two.points, *two.there), back = send(*two.there, *visitor, *two.here);
   const auto again = send(*two.there, *visitor, *two.here);

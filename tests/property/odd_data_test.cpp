@@ -59,6 +59,24 @@ TEST(OddData, ManyRowsAlone) {
     }
 }
 
+// Most rows are alone at this bandwidth, and chains of others make a slow spectrum beside the many eigenvalues of 1: blocks narrower than what would
+// be chosen, by wish, miss none either.
+TEST(OddData, NarrowBlocksFindAllCopies) {
+  for (const std::uint64_t draw : {0, 1, 2}) {
+    const Dataset data = table_of(150, 2, [&](std::size_t i, std::size_t c) { return normal_at(draw, 0, i, c); });
+    for (const std::size_t block : {4, 5, 8}) {
+      Options options;
+      options.modes = 48;
+      options.beta = 300;
+      options.alpha = 1;
+      options.block = block;
+      const Model model = fit(PointsView(data.x.data(), data.rows, data.dimension), options);
+      ASSERT_EQ(model.modes(), 48u);
+      EXPECT_NEAR(model.eigenvalues.back(), 1, 5e-5) << "block " << block << ", draw " << draw;
+    }
+  }
+}
+
 // Blobs far from each other, each with a slow spectrum of its own: every eigenvalue of theirs next to 1 has as many copies as there are blobs.
 TEST(OddData, AllOfFourBlobs) {
   const Dataset blobs = table_of(800, 2, [](std::size_t i, std::size_t c) {

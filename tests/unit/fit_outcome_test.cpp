@@ -86,9 +86,9 @@ TEST(Outcome, RowsAside) {
   model.aside = {17, 20};
   EXPECT_EQ(describe_aside(model, {}), "2 of 900 rows (rows 18, 21) that the others do not resolve are placed by extension");
   EXPECT_TRUE(describe_aside(model, AsideGain{225, 0.02, 3})
-                  .ends_with("on a sample of 225 rows a search with all rows led to beta 0.02, without those to 3"));
+                  .ends_with("on a sample of 225 rows a first search with all rows led to beta 0.02, without those to 3"));
   EXPECT_TRUE(describe_aside(model, AsideGain{900, 0.02, 3})
-                  .ends_with("extension: here a search with all rows led to beta 0.02, without those to 3"));
+                  .ends_with("extension: here a first search with all rows led to beta 0.02, without those to 3"));
 }
 
 // A number of components that was asked for is repeated as a finding only where the eigenvalues say the same.
