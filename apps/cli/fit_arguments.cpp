@@ -134,7 +134,7 @@ void FitArguments::declare(CLI::App& app) {
       ->type_name("N")
       ->capture_default_str()
       ->group(work);
-  app.add_option("--block", block, "vectors a pass, at least 4; 0: chosen")
+  app.add_option("--block", block, "vectors a pass, at least 4 (32 from 25 modes on, 64 from 97); 0: chosen")
       ->check(whole_number)
       ->type_name("N")
       ->capture_default_str()

@@ -69,7 +69,7 @@ double fit_memory_bytes(std::size_t rows, std::size_t dimension, const Options& 
   const bool amx = (options.isa.empty() ? instruction_sets().front() : options.isa) == "amx";
   const std::size_t few = amx ? 12 * dimension + 128 : 2 * (dimension + 1);
   const std::size_t points = 8 * dimension + value * (dimension + 1) + few;
-  const std::size_t panels = value * (2 * std::min(plan.basis, rows) + 3 * plan.called) + 8 * plan.called;
+  const std::size_t panels = value * (2 * std::min(plan.basis, rows) + 3 * plan.block) + 8 * plan.block;
   const std::size_t modes = value * 2 * (options.modes + carried_beyond(options.modes)) + 8 * 2 * options.modes;
   constexpr std::size_t sums = 8 * 6;
   constexpr double program = 2e7, kept = 1.3;

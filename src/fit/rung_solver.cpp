@@ -121,7 +121,6 @@ SolverOptions RungSolver::solver_options(Purpose purpose) const {
   solver.modes = options.modes;
   solver.carry = options.beta && !options.drop_localised ? 0 : carried_beyond(options.modes);  // no other solve follows
   solver.block = plan.block;
-  solver.called = plan.called;
   solver.basis = plan.basis;
   solver.most_passes = most_solver_passes(options, plan.block);
   solver.tolerance = purpose == Purpose::settle ? carried_tolerance : options.tolerance;

@@ -119,8 +119,7 @@ class Iteration {
   static std::size_t capacity(const Operator& a, const SolverOptions& options, const Panel* locked) {
     const std::size_t whole = a.size() - (locked != nullptr ? locked->columns() : 0);
     // thick restart needs the wanted vectors and two blocks beside them; one more column to measure in
-    const std::size_t least =
-        options.modes + options.carry + 2 * (std::max(options.block, options.called) + options.witnesses) + 1;
+    const std::size_t least = options.modes + options.carry + 2 * (options.block + options.witnesses) + 1;
     return std::min(std::max(options.basis, least), whole + 1);
   }
 
@@ -368,7 +367,7 @@ class Iteration {
   double same_value() const { return std::max(options_.tolerance, traits(space_.precision()).wide_panels ? 1e-10 : 4e-6); }
 
   // There may be more: a block of fresh witnesses looks, again and again until they find nothing.
-  std::size_t called() const { return std::max({options_.block, options_.called, std::size_t{4}}); }
+  std::size_t called() const { return std::max<std::size_t>(options_.block, 4); }
   void call_witnesses(double worst) {
     first_ = Eigen::VectorXd(basis_.values().head(index(modes_)));
     first_worst_ = worst;

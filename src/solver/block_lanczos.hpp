@@ -51,7 +51,6 @@ struct SolverOptions {
   double ceiling = std::numeric_limits<double>::infinity();  // a Ritz value number ceiling_index above this ends the solve:
   std::size_t ceiling_index = 0;                             // Ritz values approach from below, so the eigenvalue is above it too
   std::size_t witnesses = 1;                                 // random columns that ride along with a warm start
-  std::size_t called = 0;  // and that look for copies of eigenvalues where many lie together: a block, if that is more
   std::uint64_t seed = 42;
   std::function<void(const SolverState&)> progress;
   SolveKeeper* keeper = nullptr;  // also given the last state that can be gone on from when an application throws

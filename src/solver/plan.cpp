@@ -11,12 +11,12 @@ SolverPlan plan_solver(std::size_t modes, std::size_t rows, std::size_t bytes_pe
   // Never below 4: fewer vectors miss members of degenerate multiplets while they report convergence (two at a time take half as many columns, and of
   // four blobs they found three, whatever witnesses looked on). With few rows, or a kernel that is read back, a pass costs what is done with its columns, and fewer columns do.
   constexpr std::size_t few_modes = 24, few_rows = 2048;
+  // Nor narrower than the choice for many modes, of which many may be copies: of 48 that are all 1, in a slow spectrum, 16 at a time find 38.
   const std::size_t chosen = modes <= few_modes && (rows <= few_rows || tiles_kept) ? 8
                              : modes <= few_modes                                   ? 16
                              : modes <= 96                                          ? 32
                                                                                     : 64;
-  plan.block = wished_block > 0 ? std::max<std::size_t>(4, wished_block) : chosen;
-  plan.called = std::max(plan.block, chosen);
+  plan.block = wished_block > 0 ? std::max<std::size_t>(modes <= few_modes ? 4 : chosen, wished_block) : chosen;
   // What a restart drops may be the only trace of a mode: a few thousand rows have room for a chain that seldom needs one.
   const std::size_t room_for_all = rows <= 4096 ? std::min<std::size_t>(rows, 256) : 0;
   const std::size_t least = std::max(modes + 3 * plan.block, room_for_all);

@@ -8,8 +8,6 @@ namespace fd {
 
 struct SolverPlan {
   std::size_t block = 0;
-  std::size_t called =
-      0;  // of the witnesses that look for copies: the block, and where a narrower one is wished for what it would have been
   std::size_t basis = 0;
 };
 
