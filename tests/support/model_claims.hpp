@@ -62,8 +62,7 @@ class ModelClaims {
     // rows that the flow set aside count in the mass of the others; rows that were to be left out do not
     const Eigen::MatrixXd whole = dense_kernel(data, model.beta);
     Eigen::MatrixXd kernel = whole(fitted, fitted);
-    Eigen::VectorXd mass =
-        options.trim ? Eigen::VectorXd(kernel.rowwise().sum()) : Eigen::VectorXd(whole.rowwise().sum()(fitted));
+    Eigen::VectorXd mass = options.trim ? row_sums(kernel) : Eigen::VectorXd(row_sums(whole)(fitted));
     all_values_ = fitted.size() <= 1500;
     if (all_values_) {
       dense_ = dense_diffusion(std::move(kernel), std::move(mass), model.alpha, false);
@@ -200,7 +199,8 @@ class ModelClaims {
     for (Eigen::Index i = 0; i < n; ++i)
       for (Eigen::Index j = 0; j < k; ++j)
         psi(i, j) = model_.psi(fitted[static_cast<std::size_t>(i)], static_cast<std::size_t>(j));
-    const double share = (2 + 2 * model_.alpha) * row_error_ + (model_.psi.wide() ? 0 : 1e-5);
+    // a sum over psi and one over 1 beside other points, each right to twice row_error (kernel_product.hpp)
+    const double share = (4 + 2 * model_.alpha) * row_error_ + (model_.psi.wide() ? 0 : 1e-5);
     for (const std::size_t row : out) {
       // p_i ~ K_i q_i^-alpha, relative to the largest: a row beyond the kernel's reach has the limit of what nearer ones have
       const Eigen::VectorXd exponent =
@@ -238,6 +238,12 @@ class ModelClaims {
         squared(static_cast<Eigen::Index>(i)) +=
             std::pow(data.x[row * data.dimension + c] - data.x[among[i] * data.dimension + c], 2);
     return squared;
+  }
+
+  // In double a sum of thousands of equal entries, as of copies, is off by as many roundings, all in one direction.
+  static Eigen::VectorXd row_sums(const Eigen::MatrixXd& a) {
+    const Eigen::Matrix<long double, Eigen::Dynamic, 1> sums = a.cast<long double>().rowwise().sum();
+    return sums.cast<double>();
   }
 
   // NaN is the worst.
