@@ -36,7 +36,7 @@ std::vector<Around> around_digits(std::string_view cell) {
 
 }  // namespace
 
-std::optional<double> value_of(std::string_view cell, bool decimal_commas) {
+std::optional<double> exact_number(std::string_view cell, bool decimal_commas) {
   const auto value = NumberReader(decimal_commas)(cell);
   return value && std::abs(*value) <= exact_up_to ? value : std::nullopt;
 }
@@ -72,7 +72,7 @@ std::optional<Count> count_in(const std::vector<std::string_view>& cells, bool d
     for (const std::string_view cell : cells) {
       if (cell.size() <= before.size() + after.size() || !cell.starts_with(before) || !cell.ends_with(after)) continue;
       const std::string_view inside = cell.substr(before.size(), cell.size() - before.size() - after.size());
-      if (const auto value = value_of(inside, decimal_commas); value && (plain || digits_only(inside)))
+      if (const auto value = exact_number(inside, decimal_commas); value && (plain || digits_only(inside)))
         count.values.push_back(*value);
     }
     const std::size_t own = std::unordered_set<double>(count.values.begin(), count.values.end()).size();

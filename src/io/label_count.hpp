@@ -8,7 +8,7 @@
 namespace fd {
 
 // A number that fp64 tells from its neighbours; longer ones are words.
-std::optional<double> value_of(std::string_view cell, bool decimal_commas);
+std::optional<double> exact_number(std::string_view cell, bool decimal_commas);
 
 // Numbers that follow each other, by ones with at most one in two left out, or by any step with three in four; but for some at the ends that stand
 // apart.

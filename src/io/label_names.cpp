@@ -31,7 +31,7 @@ class RowNames {
  public:
   RowNames(const std::vector<std::string>& names, bool commas) : names_(names), commas_(commas) {
     for (const std::string& name : names)
-      if (const auto value = value_of(name, false)) values_.push_back(*value);
+      if (const auto value = exact_number(name, false)) values_.push_back(*value);
     numbers_ = !names.empty() && values_.size() == names.size();
     if (numbers_ && std::unordered_set<double>(values_.begin(), values_.end()).size() < names.size()) numbers_ = false;
     for (std::size_t row = 0; row < names.size(); ++row)
@@ -59,7 +59,7 @@ class RowNames {
  private:
   std::string key(const std::string& cell, bool commas) const {
     if (!numbers_) return cell;
-    const auto value = value_of(cell, commas);
+    const auto value = exact_number(cell, commas);
     return value ? fmt::format("{}", *value) : std::string();
   }
   // Rows without names that --missing drop-rows kept are called "row 7".
@@ -67,7 +67,7 @@ class RowNames {
     std::vector<double> found;
     for (const std::string& name : names_) {
       if (!name.starts_with(word) || !digits_only(std::string_view(name).substr(word.size()))) return {};
-      found.push_back(value_of(std::string_view(name).substr(word.size()), false).value_or(0));
+      found.push_back(exact_number(std::string_view(name).substr(word.size()), false).value_or(0));
     }
     return found;
   }
@@ -176,7 +176,7 @@ class Asking {
   std::vector<double> values_in(std::size_t column) const {
     std::vector<double> values;
     for (std::size_t line = named_[column].first; line < lines_.size(); ++line)
-      if (const auto value = value_of(lines_[line][column], table_.decimal_commas)) values.push_back(*value);
+      if (const auto value = exact_number(lines_[line][column], table_.decimal_commas)) values.push_back(*value);
     return values;
   }
 

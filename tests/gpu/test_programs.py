@@ -93,7 +93,8 @@ def test_a_device_is_measured_beside_its_bound():
 
 def test_several_devices_are_measured_together_and_what_is_not_known_is_said():
     table = bench("--devices", "0,1", FD_SOFTGPU_DEVICES=2).stdout
-    assert "2 ranks of" in table and len(table.splitlines()) == 9
+    rows = [line for line in table.splitlines() if re.match(r" *300 ", line)]
+    assert "2 ranks of" in table and len(rows) == 4, table
     assert "no rates of sm_89" in bench(FD_SOFTGPU_SM=89).stdout
     assert "bounds are known for fp32 alone" in bench("--precision", "bf16").stdout
 
