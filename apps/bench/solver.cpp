@@ -270,7 +270,7 @@ void print_solver_row(const Json& row) {
 // The library knows rows and columns of points it cannot use, not where they came from.
 PointSummary summarise_named(PointSource& source, const std::string& name) {
   try {
-    return summarise(source);
+    return summarise(source, {Precision::fp32});
   } catch (const Error& error) {
     if (error.kind() != Failure::input) throw;
     throw Error(error.kind(), fmt::format("{}: {}", name, error.what()), error.hint());

@@ -12,7 +12,10 @@ struct PrecisionTraits {
   Precision precision;
   std::string_view name;
   double eta;        // relative error of the arithmetic: what a bandwidth search reckons with
-  double row_error;  // promised: of a row of K W, relative to the same row of K |W|, whatever the points
+  double row_error;  // promised: of a row of K W, relative to the same row of K |W|
+  double
+      farthest;  // sqrt(beta) times the distance from a table's middle up to which that holds whatever the points; beyond, neighbours for whose
+      // distance coordinates have too few digits are refused
   bool wide_panels;  // panels and points are stored as double (otherwise float)
 };
 

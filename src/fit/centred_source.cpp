@@ -124,11 +124,12 @@ double nearer(const std::vector<double>& distances, double share) {
   return distances.empty() ? 0 : distances[static_cast<std::size_t>(share * static_cast<double>(distances.size() - 1))];
 }
 
-// Of each column the value nearest zero, to a multiple of the last digit of the largest.
+// Of each column zero where it has values of both signs, else the one nearest zero, to a multiple of the last digit of the largest.
 std::vector<double> nearest_zero(const std::vector<double>& sample, const std::vector<double>& largest) {
   std::vector<double> origin(sample.begin(), sample.begin() + static_cast<std::ptrdiff_t>(largest.size()));
   for (std::size_t i = 0; i < sample.size(); ++i) {
     double& least = origin[i % largest.size()];
+    if (std::signbit(sample[i]) != std::signbit(least)) least = 0;
     if (std::abs(sample[i]) < std::abs(least)) least = sample[i];
   }
   for (std::size_t c = 0; c < largest.size(); ++c) {
@@ -166,7 +167,7 @@ double find_farthest(PointSource& source, const std::vector<double>& median, dou
 
 }  // namespace
 
-PointSummary summarise(PointSource& source) {
+PointSummary summarise(PointSource& source, const std::vector<Precision>& precision) {
   PointSummary summary;
   summary.rows = source.rows();
   summary.dimension = source.dimension();
@@ -188,12 +189,11 @@ PointSummary summarise(PointSource& source) {
                 fmt::format("{}: {:g} is too far from the other rows: squared distances overflow", place_text(summary.farthest),
                             summary.farthest.value),
                 "remove the row if it is a fill value, or rescale the column");
-  if (summary.farthest.distance > moves_mean * half) {
-    summary.mean = nearest_zero(first.sample, first.largest);
-    return summary;
-  }
+  const bool moved = summary.farthest.distance > moves_mean * half;
   // mean |x - mean|^2 = mean |x - median|^2 - |mean - median|^2
-  summary.mean_square -= std::pow(distance(summary.mean.data(), median, summary.varying), 2);
+  if (!moved) summary.mean_square -= std::pow(distance(summary.mean.data(), median, summary.varying), 2);
+  const bool exact = std::any_of(precision.begin(), precision.end(), [](Precision p) { return traits(p).wide_panels; });
+  if (moved || exact) summary.mean = nearest_zero(first.sample, first.largest);
   return summary;
 }
 

@@ -19,9 +19,9 @@ namespace fd {
 // What two readings of all rows tell.
 //
 // The origin is the mean. A single value of 1e16 moves the mean of a thousand rows by 1e13, though, and what is then left of the others
-// is a few digits. Where the farthest row dwarfs others the origin is, coordinate by coordinate, the value nearest zero of a sample, rounded
-// to a multiple of the last digit of the largest one: then x - origin is a multiple of the last digit of x and hardly larger than x,
-// so that no row loses a digit, wherever the parts of the table lie.
+// is a few digits. Where the farthest row dwarfs others, and where fp64 is to keep what it promises, the origin is, coordinate by coordinate, zero where the
+// values of a sample have both signs, else the one nearest zero, rounded to a multiple of the last digit of the largest: then x - origin is a
+// multiple of the last digit of x and hardly larger than x, so that no row loses a digit, wherever the parts of the table lie.
 struct PointSummary {
   std::size_t rows = 0, dimension = 0;
   std::vector<double> mean;          // the origin
@@ -44,8 +44,8 @@ struct PointSummary {
 };
 
 // Throws Error(input) for NaN or infinity (row and column named, the others counted), for values whose squares overflow, and for points
-// that are all equal.
-PointSummary summarise(PointSource& source);
+// that are all equal. `precision`: of the fit, for which the origin is.
+PointSummary summarise(PointSource& source, const std::vector<Precision>& precision);
 
 // Throws Error(input) where a row lies so far out that coordinates of these precisions cannot hold both it and the rest. `beta`: where it
 // is given; Error(misuse) where it, and no row, is what makes coordinates too large.

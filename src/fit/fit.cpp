@@ -73,7 +73,7 @@ Model fit_all_rows(PointSource& source, ChecksummedSource& whole, const Options&
   Options options = wishes;
   ProgressWatch watch(options.observer);
   watch.stage("reading", source.rows(), 0, options.modes);
-  PointSummary summary = summarise(source);
+  PointSummary summary = summarise(source, options.precision);
   refuse_what_precision_cannot_hold(summary, options.precision, options.beta);
   reduce_to_rank(source, summary, options.precision, options.seed);
   if (const std::string dwarfing = describe_dwarfing(summary, !options.beta, source.row_names()); !dwarfing.empty())

@@ -317,7 +317,7 @@ Forecast estimate(PointSource& points, const Options& wishes) {
   std::vector<double> values(rows.size() * points.dimension());
   SomeRows(points, rows).read(0, rows.size(), values.data());
   ViewSource sample(PointsView(values.data(), rows.size(), points.dimension()));
-  PointSummary summary = summarise(sample);
+  PointSummary summary = summarise(sample, options.precision);
   reduce_to_rank(sample, summary, options.precision, options.seed);
   const std::size_t keep = keep_bytes(points.rows(), summary.coordinates(), options);
   const auto backend = backend_of_a_machine(options, keep);
@@ -332,7 +332,7 @@ Forecast estimate(std::size_t rows, std::size_t dimension, const Options& wishes
   const Options options = checked_options(wishes, rows);
   // one row, and one column, is like another: those that are timed are made
   RandomSource some(std::min(rows, timed_rows), std::min(dimension, timed_coordinates));
-  const PointSummary summary = summarise(some);
+  const PointSummary summary = summarise(some, options.precision);
   CentredSource sample(some, summary);
   const std::size_t keep = keep_bytes(rows, dimension, options);
   const auto backend = backend_of_a_machine(options, keep);

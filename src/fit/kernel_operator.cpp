@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include <flashdiffusion/error.hpp>
 
 #include "device/backend.hpp"
@@ -54,7 +56,7 @@ double largest_weight(Precision precision, std::size_t rows) {
 
 // The origin is that of z, or its one point where all are equal: these have a kernel too. Columns in which no point leaves it are
 // dropped.
-PointSummary common_origin(PointsView x, PointsView z) {
+PointSummary common_origin(PointsView x, PointsView z, Precision precision) {
   std::vector<double> point(z.dimension());
   z.read(0, 1, point.data());
   const auto leaves = [&](PointsView view, const std::vector<double>& origin) {
@@ -71,7 +73,7 @@ PointSummary common_origin(PointsView x, PointsView z) {
   PointSummary summary;
   if (std::find(varies.begin(), varies.end(), 1) != varies.end()) {
     ViewSource source(z);
-    summary = summarise(source);
+    summary = summarise(source, {precision});
   } else {
     summary.rows = z.rows();
     summary.dimension = z.dimension();
@@ -83,6 +85,25 @@ PointSummary common_origin(PointsView x, PointsView z) {
     if (varies[c] != 0 || others[c] != 0) summary.varying.push_back(c);
   if (summary.varying.empty()) summary.varying = {0};
   return summary;
+}
+
+// Beyond, a coordinate may have too few digits for the promise. (Within one set of points a back-end looks for rows that this concerns.)
+void check_distances(const std::string& name, PointsView view, const PointSummary& summary, double beta, Precision precision) {
+  ViewSource source(view);
+  const std::size_t dimension = view.dimension();
+  in_pieces(source, [&](std::size_t first, std::size_t count, const double* rows) {
+    for (std::size_t i = 0; i < count; ++i) {
+      double square = 0;
+      for (const std::size_t c : summary.varying) square += std::pow(rows[i * dimension + c] - summary.mean[c], 2);
+      const double distance = std::sqrt(square), largest = traits(precision).farthest;
+      if (distance * std::sqrt(beta) <= largest) continue;
+      throw Error(
+          Failure::input,
+          fmt::format("row {} of {} lies {:.2g} from the middle: at beta = {:g} more than {} can hold", first + i + 1, name,
+                      distance, beta, traits(precision).name),
+          fmt::format("remove it, give a beta below {:.2g}, or take a higher precision", std::pow(largest / distance, 2)));
+    }
+  });
 }
 
 }  // namespace
@@ -143,7 +164,7 @@ struct KernelOperator::Loaded {
 KernelOperator::KernelOperator(PointsView x, double beta, const Options& options)
     : loaded_(std::make_unique<Loaded>(x, x, true, beta, options)) {
   ViewSource source(x);
-  const PointSummary summary = common_origin(x, x);
+  const PointSummary summary = common_origin(x, x, loaded_->precision);
   CentredSource centred(source, summary);
   loaded_->x = loaded_->backend->load(centred, loaded_->precision);
 }
@@ -152,7 +173,9 @@ KernelOperator::KernelOperator(PointsView x, PointsView z, double beta, const Op
     : loaded_(std::make_unique<Loaded>(x, z, false, beta, options)) {
   check_values("Z", z, largest_coordinate(loaded_->precision));
   ViewSource x_view(x), z_view(z);
-  const PointSummary summary = common_origin(x, z);
+  const PointSummary summary = common_origin(x, z, loaded_->precision);
+  check_distances("X", x, summary, beta, loaded_->precision);
+  check_distances("Z", z, summary, beta, loaded_->precision);
   CentredSource x_centred(x_view, summary), z_centred(z_view, summary);
   loaded_->x = loaded_->backend->load(x_centred, loaded_->precision);
   loaded_->z = loaded_->backend->load(z_centred, loaded_->precision);

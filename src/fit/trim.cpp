@@ -47,7 +47,7 @@ double beta_of_some_neighbours(Backend& backend, const Points& sample, double st
 
 std::vector<std::size_t> rows_to_trim(PointSource& source, const Options& options, Watch& watch) {
   const std::size_t n = source.rows();
-  const PointSummary summary = summarise(source);
+  const PointSummary summary = summarise(source, options.precision);
   const Precision precision = traits(options.precision.back()).wide_panels ? Precision::fp64 : Precision::fp32;
   refuse_what_precision_cannot_hold(summary, {precision});
   const auto backend = backend_of(options);

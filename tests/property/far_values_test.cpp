@@ -12,6 +12,8 @@
 
 #include <flashdiffusion/flashdiffusion.hpp>
 
+#include "base/random.hpp"
+#include "support/datasets.hpp"
 #include "support/dense_diffusion.hpp"
 
 namespace fd::test {
@@ -156,6 +158,75 @@ INSTANTIATE_TEST_SUITE_P(Sizes, FarParts, ::testing::ValuesIn(parts()), [](const
          std::to_string(static_cast<int>(std::lround(std::log10(p.value)))) + "In" + std::to_string(p.far) + "Of" +
          std::to_string(p.rows);
 });
+
+// Rows of K 1 for neighbours far from all others, in extended precision.
+std::vector<double> masses(const Dataset& data, double beta) {
+  std::vector<double> all;
+  for (std::size_t i = 0; i < data.rows; ++i) {
+    long double sum = 0;
+    for (std::size_t j = 0; j < data.rows; ++j) {
+      long double square = 0;
+      for (std::size_t c = 0; c < data.dimension; ++c) {
+        const long double difference = static_cast<long double>(data.x[i * data.dimension + c]) - data.x[j * data.dimension + c];
+        square += difference * difference;
+      }
+      sum += std::exp(-static_cast<long double>(beta) * square);
+    }
+    all.push_back(static_cast<double>(sum));
+  }
+  return all;
+}
+
+// The largest relative error of a row; negative where the table was refused.
+double worst_row(const Dataset& data, double beta, Precision precision) {
+  const Dataset ones = table_of(data.rows, 1, [](std::size_t, std::size_t) { return 1.0; });
+  Options options;
+  options.precision = {precision};
+  try {
+    const Table got = kernel_product(view(data), view(ones), beta, options);
+    const std::vector<double> want = masses(data, beta);
+    double worst = 0;
+    for (std::size_t i = 0; i < data.rows; ++i)
+      if (const double off = std::abs(got(i, 0) / want[i] - 1); !(off <= worst)) worst = off;
+    return worst;
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), Failure::input) << error.what();
+    return -1;
+  }
+}
+
+constexpr Precision every_precision[] = {Precision::fp64, Precision::fp32, Precision::tf32, Precision::bf16};
+
+TEST(FarClusters, RowsKeepThePromise) {
+  for (const double far : {1e3, 1e4, 1e5, 1e6, 1e8, 1e10}) {
+    const Dataset data = table_of(150, 3, [&](std::size_t i, std::size_t c) {
+      const double centre = c == i % 3 / 2 ? (i % 3 == 1 ? -far : i % 3 == 2 ? far / 3 : far) : 0;
+      return centre + normal_at(8, 0, i, c);
+    });
+    for (const Precision precision : every_precision) {
+      const double off = worst_row(data, 0.5, precision);
+      EXPECT_GE(off, 0) << far << " is refused in " << traits(precision).name;
+      EXPECT_LE(off, traits(precision).row_error) << far << " in " << traits(precision).name;
+    }
+  }
+}
+
+// Groups of three rows in a panel that they share with others far away: beyond some distance coordinates relative to the panel have too few digits.
+TEST(FarTriples, AreHeldOrRefused) {
+  for (const int power : {4, 6, 8, 9, 10, 11, 12, 14, 16, 20}) {
+    const double far = std::pow(10.0, power);
+    const Dataset data = table_of(120, 3, [&](std::size_t i, std::size_t c) {
+      return far * (2 * Random(5, c).uniform(i / 3) - 1) + 0.5 * normal_at(6, 0, i, c);
+    });
+    for (const Precision precision : every_precision) {
+      const double off = worst_row(data, 1, precision);
+      EXPECT_LE(off, traits(precision).row_error) << far << " in " << traits(precision).name;
+      if (far < traits(precision).farthest) EXPECT_GE(off, 0) << far << " is refused in " << traits(precision).name;
+      if (far > 1e4 * traits(precision).farthest && power < 16)
+        EXPECT_LT(off, 0) << far << " is taken in " << traits(precision).name;
+    }
+  }
+}
 
 }  // namespace
 }  // namespace fd::test

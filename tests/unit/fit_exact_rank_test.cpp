@@ -24,7 +24,7 @@ Dataset combined(std::size_t rows, std::size_t columns, std::size_t rank) {
 
 PointSummary reduced(const Dataset& data, Precision precision = Precision::fp32) {
   ViewSource source(PointsView(data.x.data(), data.rows, data.dimension));
-  PointSummary summary = summarise(source);
+  PointSummary summary = summarise(source, {Precision::fp32});
   reduce_to_rank(source, summary, {precision}, 42);
   return summary;
 }

@@ -16,7 +16,7 @@ namespace {
 
 PointSummary summary_of(const Dataset& data) {
   ViewSource source(PointsView(data.x.data(), data.rows, data.dimension));
-  return summarise(source);
+  return summarise(source, {Precision::fp32});
 }
 
 TEST(PointSummary, OfOrdinaryPointsTheMean) {

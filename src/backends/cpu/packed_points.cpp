@@ -10,11 +10,14 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include <flashdiffusion/error.hpp>
 
 #include "backends/cpu/accuracy.hpp"
 #include "backends/cpu/exact_sum.hpp"
 #include "backends/cpu/locality_order.hpp"
+#include "backends/cpu/lost_digits.hpp"
 #include "backends/cpu/tile_pass.hpp"
 #include "base/pieces.hpp"
 #include "base/random.hpp"
@@ -190,6 +193,16 @@ const PackedPoints<T>& CpuPoints<T>::packed(double beta, double reference, bool 
     to.multiple = beta / reference;
     for (std::size_t i = 0; i < panels_ * panel_rows; ++i)
       to.factor[i] = local ? 1 : std::exp2(-0.5 * to.multiple * to.square[i]);
+    if (const auto pair = lost_digits(to, offset_.data(), offset_low_.data(), traits(precision_).row_error)) {
+      packed_beta_ = -1;
+      const auto row = [&](std::size_t in_panel) { return layout_->row(first_row_[pair->panel] + in_panel) + 1; };
+      throw Error(
+          Failure::input,
+          fmt::format("rows {} and {} are neighbours at beta = {:.4g}, but so far from others beside them that {} has no digits "
+                      "left for their distance",
+                      row(pair->other), row(pair->row), beta, traits(precision_).name),
+          "take a higher precision or a smaller beta, or leave out rows that lie so far from all others");
+    }
     packed_beta_ = beta;
   }
   return to;
