@@ -104,7 +104,9 @@ void TallBlocks::move(Columns a, Columns y, bool add) {
     from = apart;
   }
   device_->launch_for(named(y, "copy_f64", "copy_f32"), values, CopyArguments{from, to, add ? 1 : 0});
-  if (add) device_->synchronize();  // a sum that was borrowed has been read: who lent it may change it, and the next may be borrowed in its place
+  if (add)
+    device_
+        ->synchronize();  // a sum that was borrowed has been read: who lent it may change it, and the next may be borrowed in its place
 }
 
 // Columns among others are lent as a copy, which stays what it is until the next one is.
