@@ -19,7 +19,7 @@ def whole(name, value, least, most=2**31 - 1):
     return int(value)
 
 
-def _flag(name, value):
+def flag(name, value):
     if not isinstance(value, (bool, np.bool_)):
         raise ValueError(f"{name} = {value!r} is neither True nor False")
     return bool(value)
@@ -181,11 +181,11 @@ def fit_options(
     options.alpha = real("alpha", alpha)
     options.beta = None if beta is None else real("beta", beta)
     options.select = str(select)
-    options.ladder = _flag("ladder", ladder)
+    options.ladder = flag("ladder", ladder)
     options.tolerance = real("tolerance", tolerance)
     options.seed = seed(random_state)
     options.components = None if components is None else whole("components", components, 1)
-    options.drop_localised = _flag("drop_localised", drop_localised)
+    options.drop_localised = flag("drop_localised", drop_localised)
     options.max_passes = 0 if max_passes is None else whole("max_passes", max_passes, 1)
     options.beta0 = None if beta0 is None else real("beta0", beta0)
     options.beta_max = None if beta_max is None else real("beta_max", beta_max)

@@ -3,6 +3,7 @@
 Refusals are worded as scikit-learn words them. Values that are not finite are found later, by the library, which names row and column.
 """
 
+import datetime
 import errno
 import os
 
@@ -10,15 +11,27 @@ import numpy as np
 
 
 def as_path(name, path):
-    """A path as text."""
+    """A path as text, with Python's stand-ins for bytes that are none; os.fsencode gives the bytes, which the library takes."""
     try:
-        return os.fsdecode(path)
+        text = os.fsdecode(path)
     except TypeError:
         raise TypeError(f"{name} = {path!r} is not a path") from None
+    try:
+        encoded = os.fsencode(text)
+    except UnicodeEncodeError:
+        raise ValueError(f"{name} = {path!r} holds characters that no name of a file can have") from None
+    if b"\0" in encoded:
+        raise ValueError(f"{name} = {path!r} holds a NUL character, where the system would end the name")
+    return text
+
+
+def native_path(name, path):
+    """A path as the library takes it."""
+    return os.fsencode(as_path(name, path))
 
 
 def as_checkpoint(path):
-    """A path as text that a file can have: a fit that cannot keep anything there would find out only when it has something to keep."""
+    """A path as the library takes it that a file can have: a fit that cannot keep anything there would find out only when it has something to keep."""
     text = as_path("checkpoint", path)
     folder = os.path.dirname(os.path.abspath(text))
     if not text:
@@ -27,7 +40,7 @@ def as_checkpoint(path):
         raise FileNotFoundError(errno.ENOENT, "there is no such folder for the checkpoint", folder)
     if not os.access(folder, os.W_OK):
         raise PermissionError(errno.EACCES, "the checkpoint cannot be written in this folder", folder)
-    return text
+    return os.fsencode(text)
 
 
 def is_sparse(table):
@@ -44,7 +57,11 @@ def row_names(table):
     """Names of the rows of a frame of pandas: its index as text, where that does more than count them from 0; else None."""
     if not hasattr(table, "iloc") or only_counts(table.index):
         return None
-    return index_names(table.index)
+    names = index_names(table.index)
+    for name in names:
+        if "\0" in name:
+            raise ValueError(f"the row name {name!r} in the index of X holds a NUL character, at which a model file would cut it: rename the row")
+    return names
 
 
 def only_counts(index):
@@ -92,6 +109,8 @@ def as_points(table, name="X"):
     if array.dtype not in (np.float32, np.float64) or not array.dtype.isnative:
         if array.dtype.kind not in "fiubO":
             raise ValueError(f"{name}: values of type {array.dtype} are not numbers; convert them first")
+        if array.dtype == object and array.ndim == 2:
+            array = _without_missing(array, range(1, array.shape[1] + 1), name)
         try:
             array = array.astype(np.float32 if array.dtype == np.float16 else np.float64)
         except OverflowError as error:  # whole numbers of Python
@@ -123,19 +142,15 @@ def unmasked(array):
 
 def _values(frame, name):
     """A frame's values; where columns of several or nullable types would make objects of them, as float64 with NaN for what is missing."""
-    times = [str(column) for column, kind in zip(frame.columns, frame.dtypes) if _is_time(kind)]
-    if times:
-        many = len(times) > 1
-        raise ValueError(
-            f"{name}: {'columns' if many else 'column'} {', '.join(repr(column) for column in times[:5])}{', ...' if len(times) > 5 else ''} "
-            f"{'hold' if many else 'holds'} dates or times, which have no unit that distances could be in; convert them to numbers (days, "
-            "seconds) or leave them out"
-        )
+    _refuse_times([str(column) for column, kind in zip(frame.columns, frame.dtypes) if _is_time(kind)], name)
     array = frame.to_numpy()
     if array.dtype.kind not in "OUST":
         return array
+    array = _without_missing(array, map(str, frame.columns), name)
     try:
-        return frame.to_numpy(dtype=np.float64, na_value=np.nan) if hasattr(frame, "iloc") else array.astype(np.float64)
+        return array.astype(np.float64)
+    except OverflowError:
+        return array  # refused with others
     except (TypeError, ValueError):
         words = [(str(column), value) for i, column in enumerate(frame.columns) if (value := _no_number(array[:, i])) is not None]
         if not words:
@@ -146,6 +161,46 @@ def _values(frame, name):
             f"{'hold' if many else 'holds'} words, such as {words[0][1]!r}: could not convert string to float; leave "
             f"{'them' if many else 'it'} out, or make names of rows the index"
         ) from None
+
+
+def _without_missing(objects, columns, name):
+    """A table of objects with NaN for what is missing, which is then refused by row and column as anywhere else; dates are refused here.
+
+    (NumPy makes numbers of its own dates, of NaT too.)
+    """
+    kinds = set(map(type, objects.ravel().tolist()))
+    if all(issubclass(kind, (int, float, str, np.number, np.bool_)) and not issubclass(kind, np.timedelta64) for kind in kinds):
+        return objects
+    table = np.array([[np.nan if _missing(value) else value for value in row] for row in objects.tolist()], dtype=object).reshape(objects.shape)
+    places = []
+    for column, values in zip(columns, table.T):
+        row = next((i for i, value in enumerate(values) if isinstance(value, _TIMES)), None)
+        if row is not None:
+            places.append((column, f" (row {row + 1}, counted from 1)"))
+    _refuse_times([column for column, _ in places], name, *(place for _, place in places[:1]))
+    return table
+
+
+_TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
+
+
+def _missing(value):
+    """None, NaN, NaT, and pandas' NA, which is neither equal to itself nor not."""
+    try:
+        return value is None or bool(value != value)
+    except (TypeError, ValueError):
+        return type(value).__name__ == "NAType"
+
+
+def _refuse_times(columns, name, place=""):
+    if not columns:
+        return
+    many = len(columns) > 1
+    raise ValueError(
+        f"{name}: {'columns' if many else 'column'} {', '.join(repr(column) for column in columns[:5])}{', ...' if len(columns) > 5 else ''} "
+        f"{'hold' if many else 'holds'} dates or times{place}, which have no unit that distances could be in; convert them to numbers (days, "
+        "seconds) or leave them out"
+    )
 
 
 def _no_number(column):

@@ -40,7 +40,7 @@ def bandwidth(
     (name, value), = given.items()
     if convention is not None and name != "epsilon":
         raise ValueError("convention says what epsilon means, and there is no epsilon")
-    if name == "epsilon" and (convention is None or convention not in EPSILON):
+    if name == "epsilon" and (not isinstance(convention, str) or convention not in EPSILON):
         raise ValueError("epsilon means different things in different packages: give convention='pydiffmap', 'datafold' or 'mdanalysis'")
     made = np.float64(positive(name, value))
     with np.errstate(over="ignore", under="ignore", divide="ignore"):
@@ -48,9 +48,7 @@ def bandwidth(
             made = 1 / (2 * made * made)
         elif name == "epsilon":
             made = 1 / (EPSILON[str(convention)] * made)
-    if not 0 < made < math.inf:
-        raise ValueError(f"{name} = {value!r} makes a beta of {made:g}, which is no bandwidth: rescale the table")
-    return float(made)
+    return _in_range(made, f"{name} = {value!r} makes a beta")
 
 
 def epsilon(beta: float, convention: str) -> float:
@@ -59,9 +57,17 @@ def epsilon(beta: float, convention: str) -> float:
     >>> epsilon(0.5, "datafold")
     1.0
     """
-    if convention not in EPSILON:
+    if not isinstance(convention, str) or convention not in EPSILON:
         raise ValueError(f"convention = {convention!r} is not known; use one of {', '.join(EPSILON)}")
-    return 1 / (EPSILON[convention] * positive("beta", beta))
+    with np.errstate(over="ignore", under="ignore", divide="ignore"):
+        made = 1 / (EPSILON[convention] * np.float64(positive("beta", beta)))
+    return _in_range(made, f"beta = {beta!r} makes an epsilon")
+
+
+def _in_range(made: np.float64, what: str) -> float:
+    if not 0 < made < math.inf:
+        raise ValueError(f"{what} of {made:g}, which is no bandwidth: rescale the table")
+    return float(made)
 
 
 def symmetric_eigenvectors(model: DiffusionMap) -> NDArray[Any]:

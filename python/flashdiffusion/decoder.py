@@ -68,17 +68,18 @@ class Decoder(Estimator):
         if len(y) != len(X):
             raise ValueError(f"{len(X)} rows of coordinates, but {len(y)} targets")
         self._flat = y.ndim == 1
-        y = self._unroll(as_points(y.reshape(len(y), -1), "y").astype(np.float64))
+        y = as_points(y.reshape(len(y), -1), "y").astype(np.float64)
         if not (np.isfinite(X).all() and np.isfinite(y).all()):
             raise ValueError("coordinates and targets must be finite: a NaN or infinite value was found")
+        varies, y = (y - y[0]).std(0) > _rounding(y), self._unroll(y)
         self.n_features_in_ = X.shape[1]
         adopt_names(self, names)
-        scale = X.std(0)
-        scale = np.where(scale > 0, scale, 1.0)
+        scale = (X - X[0]).std(0)
+        scale = np.where(scale > _rounding(X), scale, np.inf)  # a column that does not vary has no coefficient
         self.error_ = np.full(y.shape[1] // (2 if self.period else 1), np.nan)
         self.ridge_ = self.ridge
         if self.ridge is None:
-            self.ridge_, self.error_ = self._cross_validate(X / scale, y)
+            self.ridge_, self.error_ = self._cross_validate(X / scale, y, varies)
         coefficients, self.intercept_ = _solve(X / scale, y, self.ridge_)
         self.coefficients_ = coefficients / scale[:, None]
         return self
@@ -105,10 +106,11 @@ class Decoder(Estimator):
         if not np.isfinite(y).all():
             raise ValueError("targets must be finite: a NaN or infinite value was found")
         error = self._difference(made.reshape(y.shape), y)
-        centre = self._roll(self._unroll(y).mean(0, keepdims=True)) if self.period else y.mean(0)
+        centre = self._roll(_mean(self._unroll(y))[None]) if self.period else _mean(y)
         squares, spread = (error**2).sum(0), (self._difference(y, centre) ** 2).sum(0)
-        varies = spread > 0
-        return float(np.where(varies, 1 - squares / np.where(varies, spread, 1.0), squares == 0).mean())
+        nothing = len(y) * _rounding(np.vstack([y, np.full(y.shape[1], self.period or 0.0)])) ** 2
+        varies = spread > nothing
+        return float(np.where(varies, 1 - squares / np.where(varies, spread, 1.0), squares <= nothing).mean())
 
     def __sklearn_tags__(self):
         from sklearn.utils import RegressorTags
@@ -136,7 +138,7 @@ class Decoder(Estimator):
             return a - b
         return (a - b + self.period / 2) % self.period - self.period / 2
 
-    def _cross_validate(self, X, y):
+    def _cross_validate(self, X, y, varies):
         if not 2 <= whole("folds", self.folds, 2) <= len(X):
             raise ValueError(f"folds = {self.folds!r} is not between 2 and the {len(X)} rows")
         fold = np.random.default_rng(0).permutation(len(X)) % self.folds  # the same every time
@@ -149,8 +151,19 @@ class Decoder(Estimator):
                 error = self._difference(self._roll(X[held] @ coefficients + intercept), self._roll(y[held]))
                 squares[i] += (error**2).sum(0)
         scale = squares.min(0)
-        best = int(np.argmin((squares / np.where(scale > 0, scale, 1.0)).sum(1)))  # targets weigh alike, whatever their unit
+        scale = np.where(varies, np.where(scale > 0, scale, 1.0), np.inf)
+        best = int(np.argmin((squares / scale).sum(1)))  # targets that vary weigh alike, whatever their unit
         return float(grid[best]), np.sqrt(squares[best] / len(X))
+
+
+def _mean(columns):
+    """Of each column, to the last bit where it does not vary."""
+    return columns[0] + (columns - columns[0]).mean(0)
+
+
+def _rounding(columns):
+    """Of each column: a spread that is rounding of one value."""
+    return 8 * np.finfo(np.float64).eps * np.abs(columns).max(0)
 
 
 def _is_number(value):
@@ -168,7 +181,7 @@ def refuse_not_finite(X):
 
 def _solve(X, y, ridge):
     """Minimises |X c + b - y|^2 / rows + ridge |c|^2."""
-    x_mean, y_mean = X.mean(0), y.mean(0)
+    x_mean, y_mean = _mean(X), _mean(y)
     centred = X - x_mean
     gram = centred.T @ centred / len(X)
     coefficients = np.linalg.lstsq(gram + ridge * np.eye(len(gram)), centred.T @ (y - y_mean) / len(X), rcond=None)[0]

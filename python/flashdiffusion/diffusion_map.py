@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _native, _options
 from ._estimator import Estimator, Self, not_fitted
-from ._points import adopt_names, as_checkpoint, as_path, as_points, feature_names, refuse_other_columns, row_names
+from ._points import adopt_names, as_checkpoint, as_points, feature_names, native_path, refuse_other_columns, row_names
 from ._progress import Progress
 from .warnings import ConvergenceWarning, DataWarning, in_python, warn
 
@@ -77,7 +77,8 @@ class DiffusionMap(Estimator):
     Attributes
     ----------
     embedding_ : array (n, n_components)
-        Diffusion coordinates of the fitted rows.
+        Diffusion coordinates of the fitted rows, at ``diffusion_time``. What is written to it (another sign for a picture) stays for that time,
+        until the map is fitted again; no other method but the plots reads it.
     eigenvalues_ : array (n_components,)
         Of the diffusion operator, descending, without the trivial 1.
     psi_ : array (n, n_components)
@@ -259,8 +260,9 @@ class DiffusionMap(Estimator):
         return self._output(coordinates, X)
 
     def inverse_transform(self, X: ArrayLike, *, ridge: float | None = None) -> NDArray[Any]:
-        """Rows of the original table for rows of coordinates: a ridge regression from the modes to the columns.
+        """Rows of the original table for rows of coordinates as ``transform`` makes them: a ridge regression from the modes to the columns.
 
+        These are the model's own: where something was written to ``embedding_`` there is a ``DataWarning``, since rows of it mean others then.
         The regression is fitted to the model's own points the first time it is needed; ``ridge`` is its penalty in this call, chosen by
         cross-validation where none is given. What the modes do not carry is lost: expect a smoothed table.
         """
@@ -269,12 +271,20 @@ class DiffusionMap(Estimator):
         model = self._fitted()
         if not len(model.points):
             raise ValueError("the model carries no points, so nothing is known of the original columns")
+        points = as_points(X)
+        if self._time in self._written():
+            warn(
+                DataWarning(
+                    "embedding_ has been written to, and inverse_transform takes coordinates as transform and fit_transform make them: rows of "
+                    "what was written decode to other points"
+                )
+            )
         if ridge is not None:
-            return Decoder(ridge=ridge).fit(model.embedding(self._time), model.points).predict(as_points(X)) + model.mean
+            return Decoder(ridge=ridge).fit(model.embedding(self._time), model.points).predict(points) + model.mean
         time = self._time
         if self._decoder is None or self._decoder[0] != time:
             self._decoder = (time, Decoder().fit(model.embedding(time), model.points))
-        return self._decoder[1].predict(as_points(X)) + model.mean
+        return self._decoder[1].predict(points) + model.mean
 
     def _options(self):
         return _options.fit_options(
@@ -315,7 +325,7 @@ class DiffusionMap(Estimator):
     # -- what is known after a fit
 
     def _adopt(self, model):
-        self._model, self._embedding, self._decoder, self._columns_unknown = model, None, None, False
+        self._model, self._embeddings, self._decoder, self._columns_unknown = model, {}, None, False
         self.n_features_in_ = model.dimension
         self.eigenvalues_, self.residuals_ = np.array(model.eigenvalues), np.array(model.residuals)
         self.psi_, self.degree_, self.mass_ = model.psi, model.d, model.q
@@ -343,9 +353,14 @@ class DiffusionMap(Estimator):
         if "_model" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute 'embedding_'")
         time = self._time
-        if self._embedding is None or self._embedding[0] != time:
-            self._embedding = (time, self._model.embedding(time))
-        return self._embedding[1]  # the same array every time: what is written to it stays
+        if time not in self._embeddings:
+            self._embeddings = self._written()
+            self._embeddings[time] = self._model.embedding(time)
+        return self._embeddings[time]  # the same array every time: what is written to it stays
+
+    def _written(self):
+        """Coordinates, by their time, that are not as they were made."""
+        return {time: array for time, array in self._embeddings.items() if not np.array_equal(array, self._model.embedding(time))}
 
     @property
     def _time(self):
@@ -369,13 +384,13 @@ class DiffusionMap(Estimator):
 
     def save(self: Self, path: str | os.PathLike[str]) -> Self:
         """Writes the model file that the command line reads and writes, with the names of rows and columns where the fit had them."""
-        self._fitted().save(as_path("path", path))
+        self._fitted().save(native_path("path", path))
         return self
 
     @classmethod
     def load(cls: type[Self], path: str | os.PathLike[str], *, diffusion_time: float = 1.0) -> Self:
         """A fitted map from a model file, whoever wrote it, with the parameters of the fit where the file tells them."""
-        model = _native.load(as_path("path", path))
+        model = _native.load(native_path("path", path))
         made = cls(
             n_components=len(model.eigenvalues), alpha=model.alpha, beta=model.beta, precision=model.precision, diffusion_time=diffusion_time
         )
@@ -387,15 +402,12 @@ class DiffusionMap(Estimator):
         return made
 
     def __getstate__(self):
-        state = {name: value for name, value in self.__dict__.items() if name not in ("_model", "psi_", "degree_", "mass_", "_embedding", "_decoder")}
+        state = {name: value for name, value in self.__dict__.items() if name not in ("_model", "psi_", "degree_", "mass_", "_embeddings", "_decoder")}
         if "_model" in self.__dict__:
-            if self._embedding is not None:  # what was written to it is nowhere else
-                time, edited = self._embedding
-                if not np.array_equal(edited, self._model.embedding(time)):
-                    state["_embedding"] = self._embedding
-            with tempfile.TemporaryDirectory() as folder:
-                path = os.path.join(folder, "model.h5")
-                self._model.save(path)
+            if written := self._written():  # it is nowhere else
+                state["_embeddings"] = written
+            with _model_file() as path:
+                self._model.save(os.fsencode(path))
                 with open(path, "rb") as file:
                     state["_model_file"] = file.read()
         return state
@@ -404,11 +416,10 @@ class DiffusionMap(Estimator):
         state = dict(state)
         content = state.pop("_model_file", None)
         if content is not None:
-            with tempfile.TemporaryDirectory() as folder:
-                path = os.path.join(folder, "model.h5")
+            with _model_file() as path:
                 with open(path, "wb") as file:
                     file.write(content)
-                self._adopt(_native.load(path))
+                self._adopt(_native.load(os.fsencode(path)))
         self.__dict__.update(state)  # last, so that what was changed by hand stays so
 
     # -- looking at it
@@ -494,6 +505,15 @@ class DiffusionMap(Estimator):
         return summary(self)
 
 
+@contextmanager
+def _model_file():
+    """A path for a model file that is on its way into a pickle, or out of it."""
+    import tempfile  # not needed before
+
+    with tempfile.TemporaryDirectory() as folder:
+        yield os.path.join(folder, "model.h5")
+
+
 class _Watched:
     """A run of the library: gives the progress callable (the user's own, a display, or none), and words refusals for Python."""
 
@@ -519,5 +539,5 @@ class _Watched:
             self._display.close()
         if error is self._raised:
             return
-        if kind in (ValueError, MemoryError, RuntimeError) and in_python(str(error)) != str(error):
+        if kind in (ValueError, OSError, MemoryError, RuntimeError) and in_python(str(error)) != str(error):
             raise kind(in_python(str(error))) from None

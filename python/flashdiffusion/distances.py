@@ -37,6 +37,8 @@ def diffusion_distances(A: ArrayLike, B: ArrayLike | None = None) -> NDArray[Any
 # leaves. (The library judges groups of rows by the same bound.)
 _FARTHEST_FROM_ONE = 1e-4
 _JOINS = 1.0  # half of the least distance between two components, see _component
+_JUMP = 10.0  # times the length of a walker's step in a mode: more than neighbours are apart, see _places
+_LEAST_JUMP = 0.01  # of a mode's size: what it may vary by its own error
 _CONSTANT = 0.1  # of a mode's size: what it may vary within a component on which it is constant
 _NOTHING = 0.01  # of a mode's size: a mode that varies less does not live there
 
@@ -49,6 +51,7 @@ def pseudotime(
     The distance sums over all times at once: mode by mode, eigenvalue / (1 - eigenvalue) times the difference of the eigenvector
     (Haghverdi et al. 2016). Rows of other components than the root's are at infinite distance, and the root's own component is scaled to
     [0, 1]: components are what the modes tell apart whose eigenvalue cannot be told from 1, and these modes are then left out.
+    Modes that are too few to tell components apart, all of them next to 1, are refused.
 
     vectors: right eigenvectors of P, a column each; or those of the symmetric operator, with its trivial one as ``trivial``.
     residuals: of the eigenpairs: an eigenvalue cannot be told from 1 within its residual. 1e-5, the tolerance of a fit, where none are given.
@@ -92,19 +95,43 @@ def _pseudotime(eigenvalues, vectors, psi, root, residuals, fitted):
     next_to_one = gap <= np.minimum(residuals + accuracy, _FARTHEST_FROM_ONE)
     own = _component(psi[:, next_to_one], root, fitted)
     size = np.sqrt((psi[fitted] ** 2).mean(0))
-    varies = psi[own & fitted].std(0) / np.where(size > 0, size, 1.0)
+    size = np.where(size > 0, size, 1.0)
+    varies = psi[own & fitted].std(0) / size
     # Next to 1 and yet not constant on the component: a slow mode along it, as of a long curve.
     lengths = ~next_to_one | (varies > _CONSTANT)
+    crowded = next_to_one.all() and own.sum() > 1
+    places = _places((psi / size)[fitted], gap) if crowded else np.zeros(fitted.sum(), dtype=int)
+    if crowded and (np.ptp(places[own[fitted]]) or not lengths.any()):
+        least = max(places.max() + 1, len(eigenvalues) + 1)
+        raise ValueError(
+            f"the eigenvalues of all {len(eigenvalues)} modes in use are next to 1: the rows are in {least} components or more, which these modes do not "
+            f"tell apart, or within which they do not vary; use {least} modes or more (n_components of a fit, n_comps and n_dcs of flashdiffusion.scanpy)"
+        )
     if own.sum() > 1 and not (varies[lengths] > _NOTHING).any():
         raise ValueError(
             f"none of the {len(eigenvalues)} modes varies among the {own.sum()} rows of the root's component: nothing is known of the distances "
-            "there; fit more modes (n_components), or this component alone"
+            "there; use more modes (n_components of a fit, n_comps and n_dcs of flashdiffusion.scanpy), or fit this component alone"
         )
     weight = np.where(lengths, eigenvalues / np.maximum(gap, max(accuracy, np.finfo(np.float64).eps)), 0.0)
     distance = np.full(len(vectors), np.inf)
     distance[own] = np.sqrt(((weight * (vectors[own] - vectors[root])) ** 2).sum(1))
     longest = distance[own].max()
     return distance / longest if longest > 0 else distance
+
+
+def _places(modes, gap):
+    """Rows numbered by the place where modes, all of eigenvalues next to 1, put them.
+
+    With more components than such modes and the constant one, the components' points are anywhere (see _component), and may be close to each other.
+    Yet a walker does not cross from one to another: the mean square of its steps in a mode of unit size is 2 (1 - eigenvalue), so that values of a mode
+    between which there is a gap of many such steps belong to rows that it does not join.
+    """
+    apart = max(_LEAST_JUMP, _JUMP * np.sqrt(2 * max(0.0, gap.max())))  # of all modes, which may be mixed
+    order = np.argsort(modes, axis=0)
+    jumps = np.diff(np.take_along_axis(modes, order, 0), axis=0) > apart
+    parts = np.zeros(modes.shape, dtype=int)
+    np.put_along_axis(parts, order[1:], np.cumsum(jumps, axis=0), 0)
+    return np.unique(parts, axis=0, return_inverse=True)[1].reshape(-1)
 
 
 def _component(modes, root, fitted):

@@ -24,14 +24,20 @@ def frames(source: Any, atoms: Sequence[int] | None = None, chunk: int = 1000) -
     atoms: indices; heavy atoms where the source knows its elements, all atoms else.
     """
     chunk = whole("chunk", chunk, 1)
-    yield from _frames(source, None if atoms is None else _Atoms(atoms), chunk)
+    for part in _frames(source, None if atoms is None else _Atoms(atoms), chunk):
+        if not part.shape[1]:
+            raise ValueError("no atom is in use: of the atoms there, none is heavy or marked in `atoms`")
+        yield part
 
 
 class _Atoms:
     """Atoms as they were given; as indices from 0, each once, when a frame tells how many there are."""
 
     def __init__(self, given):
-        self._given = np.asarray(given if hasattr(given, "dtype") else list(given))
+        try:
+            self._given = np.asarray(given if hasattr(given, "dtype") else list(given))
+        except TypeError:
+            raise ValueError(f"atoms = {given!r} are not indices of atoms") from None
         if not self._given.size:
             raise ValueError("atoms = [] names none")
         if self._given.ndim != 1 or self._given.dtype.kind not in "iub":
@@ -100,6 +106,8 @@ def _frames(source, atoms, chunk):
     elif hasattr(source, "shape"):
         if len(source.shape) != 3 or source.shape[2] != 3:
             raise ValueError(f"positions have shape {tuple(source.shape)}; they are frames x atoms x 3")
+        if np.iscomplexobj(source):
+            raise ValueError("positions are complex numbers: give their real parts")
         wanted = slice(None) if atoms is None else atoms.among(source.shape[1])
         for first in range(0, source.shape[0], chunk):
             part = source[first : first + chunk]
@@ -133,6 +141,8 @@ def _some_at_a_time(steps, trajectory, positions, chunk):
 def _anchors(anchors, frame):
     """Indices of the anchors among the atoms of a frame."""
     count = len(frame)
+    if isinstance(anchors, np.ndarray) and anchors.ndim == 0:
+        anchors = anchors[()]
     if isinstance(anchors, (bool, np.bool_)):
         raise ValueError(f"anchors = {anchors!r} is neither a number of anchors nor their indices")
     if isinstance(anchors, (int, np.integer)):
@@ -156,12 +166,20 @@ def _same_atoms(part, count):
         raise ValueError(f"positions: frames of {part.shape[1]} atoms follow frames of {count}; all frames are of the same atoms")
 
 
+# Of a molecule's size: distances that differ by less are the same, and atoms that are closer are at one place. What rounding makes of positions in
+# single precision when a molecule is turned is less.
+_SAME = 1e-5
+
+
 def farthest_atoms(frame: ArrayLike, count: int) -> list[int]:
     """Indices of ``count`` atoms of one frame that are far from each other: each the farthest from those before, the first from the centre.
 
+    Of atoms that are as far, as in a ring, it is the one of the lowest index: the choice does not change when the molecule moves, turns or is mirrored.
     All atoms where there are no more than ``count``; refused where they are at fewer places than that.
     """
-    frame = np.asarray(frame, dtype=np.float64)
+    frame, count = np.asarray(frame, dtype=np.float64), whole("count", count, 1)
+    if frame.ndim != 2 or frame.shape[1] != 3 or not len(frame):
+        raise ValueError(f"frame has shape {frame.shape}; a frame is atoms x 3")
     broken = np.flatnonzero(~np.isfinite(frame).all(1))
     if len(broken):
         raise ValueError(
@@ -169,17 +187,18 @@ def farthest_atoms(frame: ArrayLike, count: int) -> list[int]:
             "frames or atoms out, or give the indices of the anchors"
         )
     wanted = min(count, len(frame))
-    chosen = [int(np.argmax(((frame - frame.mean(0)) ** 2).sum(1)))]
-    nearest = ((frame - frame[chosen[0]]) ** 2).sum(1)
+    nearest = np.linalg.norm(frame - frame.mean(0), axis=1)
+    same, chosen = _SAME * nearest.max(), []
     while len(chosen) < wanted:
-        farthest = int(np.argmax(nearest))
-        if not nearest[farthest] > 0:
+        if chosen and not nearest.max() > same:
             raise ValueError(
                 f"anchors = {count}: the {len(frame)} atoms of frame 0 are at {len(chosen)} place{'s' if len(chosen) > 1 else ''}, and no two anchors may be at the same; "
                 "give fewer, or their indices"
             )
+        farthest = int(np.argmax(nearest >= nearest.max() - same))
+        away = np.linalg.norm(frame - frame[farthest], axis=1)
+        nearest = np.minimum(nearest, away) if chosen else away
         chosen.append(farthest)
-        nearest = np.minimum(nearest, ((frame - frame[farthest]) ** 2).sum(1))
     return chosen
 
 
@@ -188,7 +207,8 @@ def distances(
 ) -> NDArray[Any]:
     """Distances of all atoms to some of them, the anchors: a row a frame, the same for a molecule that is moved, turned or mirrored.
 
-    anchors: how many (chosen far apart in the first frame), or their indices among the atoms in use. Each pair is there once.
+    anchors: how many (chosen far apart in the first frame), or their indices among the atoms in use. Each pair is there once. Trajectories that go
+    through one map need one choice: ``anchors = farthest_atoms(frame, 8)``, since another first frame has other atoms far apart.
 
     >>> import numpy as np
     >>> triangle = np.array([[[0.0, 0, 0], [3, 0, 0], [0, 4, 0]]])

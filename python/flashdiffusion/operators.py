@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._options import machine_options, real
+from ._options import flag, machine_options, real
 from ._points import as_points
 from .kernel_product import as_weights, native_kernel
 
@@ -56,6 +56,7 @@ class KernelOperator(LinearOperator):
         backend: str = "auto",
         n_jobs: int | None = None,
     ) -> None:
+        diagonal = flag("diagonal", diagonal)
         if not diagonal and Y is not None:
             raise ValueError("diagonal=False leaves out the kernel of a row with itself; between X and Y there is none")
         options = machine_options(precision, backend, n_jobs)

@@ -167,7 +167,10 @@ def embedding(
     and ``s`` of size.
     """
     coordinates = model.embedding_
-    modes = tuple(range(min(2, coordinates.shape[1]))) if modes is None else tuple(modes)
+    try:
+        modes = tuple(range(min(2, coordinates.shape[1]))) if modes is None else tuple(modes)
+    except TypeError:
+        raise ValueError(f"modes = {modes!r} is no list of coordinates: give one, two or three, counted from 0, such as [0]") from None
     whole = all(isinstance(mode, (int, np.integer)) and not isinstance(mode, bool) for mode in modes)
     if len(modes) not in (1, 2, 3) or not whole or not all(0 <= mode < coordinates.shape[1] for mode in modes):
         raise ValueError(f"modes = {modes} are not one, two or three of the {coordinates.shape[1]} coordinates (counted from 0)")

@@ -90,8 +90,9 @@ def dpt(
     """Diffusion pseudo-time from the cell ``adata.uns["iroot"]`` (or ``root``), its index or its name, into
     ``obs["dpt_pseudotime"]``, from what diffmap left.
 
-    As ``sc.tl.dpt`` without branchings, from the first ``n_dcs`` components (10, or as many as there are), of which the trivial one does not take part. Cells of other
-    components than the root's are at infinity; cells that diffmap was asked to set aside (``trim``) have no place, and are NaN.
+    As ``sc.tl.dpt`` without branchings, from the first ``n_dcs`` components (10, or as many as there are), of which the trivial one does not take
+    part. Cells of other pieces than the root's are at infinity, and components that are too few to tell the pieces apart are refused; cells that
+    diffmap was asked to set aside (``trim``) have no place, and are NaN.
     """
     if n_dcs is not None and (isinstance(n_dcs, (bool, np.bool_)) or not isinstance(n_dcs, (int, np.integer)) or n_dcs < 2):
         raise ValueError(f"n_dcs = {n_dcs!r} is not a whole number of at least 2: the first component is the trivial one")

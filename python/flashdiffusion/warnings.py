@@ -8,9 +8,11 @@ import sys
 import warnings
 from collections.abc import Iterable
 
-# Options of reading files, which arrays do not have.
+# Options of the program and of reading files, which arrays do not have.
 _INSTEAD = {
     "`missing = drop-rows`": "X[np.isfinite(X).all(axis=1)]",
+    "(-k)": "(n_components)",
+    "do not write to their file during a run": "do not write to the array during a run",
     "give the points it was fitted to, less its mean: `points`": "use a model that was saved with its points",
 }
 # Fields of the library's options that have another name here.

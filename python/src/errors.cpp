@@ -4,6 +4,7 @@
 #include <flashdiffusion/error.hpp>
 
 #include "bindings.hpp"
+#include "text.hpp"
 
 namespace fd::python {
 namespace {
@@ -28,7 +29,7 @@ void bind_errors(nanobind::module_&) {
       std::rethrow_exception(thrown);
     } catch (const Error& error) {
       const std::string text = error.hint().empty() ? error.what() : std::string(error.what()) + "; " + error.hint();
-      PyErr_SetString(exception_for(error.kind()), text.c_str());
+      PyErr_SetObject(exception_for(error.kind()), shown(text).ptr());
     }
   });
 }

@@ -2,16 +2,15 @@
 #include <flashdiffusion/fit.hpp>
 
 #include <optional>
-#include <string>
 
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 
 #include <flashdiffusion/checkpoint.hpp>
 
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "python_comm.hpp"
+#include "text.hpp"
 #include "watcher.hpp"
 
 namespace fd::python {
@@ -20,10 +19,10 @@ void bind_fit(nb::module_& module) {
   module.def(
       "fit",
       [](const Rows& points, const Options& options, nb::object progress, nb::object note,
-         const std::optional<std::string>& checkpoint, const nb::object& ranks) {
+         const std::optional<nb::bytes>& checkpoint, const nb::object& ranks) {
         const PointsView view = view_of(points);
         std::optional<CheckpointFile> file;
-        if (checkpoint) file.emplace(*checkpoint);
+        if (checkpoint) file.emplace(path_of(*checkpoint));
         std::optional<PythonComm> comm;
         if (!ranks.is_none()) comm.emplace(ranks);
         return watched(std::move(progress), std::move(note), [&](Observer* observer) {

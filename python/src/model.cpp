@@ -6,6 +6,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "text.hpp"
 #include "watcher.hpp"
 
 namespace fd::python {
@@ -100,9 +101,9 @@ void bind_model(nb::module_& module) {
           "embedding", [](const Model& model, double time) { return array_from(model.embedding(time)); }, nb::arg("time"))
       // With Python's lock held: HDF5 is not safe from several threads, and h5py may use the very same library.
       .def(
-          "save", [](const Model& model, const std::string& path) { save_model(model, path); }, nb::arg("path"));
+          "save", [](const Model& model, const nb::bytes& path) { save_model(model, path_of(path)); }, nb::arg("path"));
   module.def(
-      "load", [](const std::string& path) { return load_model(path); }, nb::arg("path"));
+      "load", [](const nb::bytes& path) { return load_model(path_of(path)); }, nb::arg("path"));
 }
 
 }  // namespace fd::python

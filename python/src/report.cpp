@@ -5,6 +5,7 @@
 #include <flashdiffusion/report.hpp>
 
 #include "bindings.hpp"
+#include "text.hpp"
 
 namespace nb = nanobind;
 
@@ -13,8 +14,15 @@ namespace fd::python {
 void bind_report(nb::module_& module) {
   nb::class_<Labels>(module, "Labels")
       .def(nb::init<>())
-      .def_rw("name", &Labels::name)
-      .def_rw("words", &Labels::words)
+      .def_prop_rw(
+          "name", [](const Labels& labels) { return labels.name; },
+          [](Labels& labels, const nb::str& name) { labels.name = text_of(name, "the name of labels"); })
+      .def_prop_rw(
+          "words", [](const Labels& labels) { return labels.words; },
+          [](Labels& labels, const nb::list& words) {
+            labels.words.clear();
+            for (const nb::handle word : words) labels.words.push_back(text_of(nb::borrow<nb::str>(word), "the label"));
+          })
       .def_rw("numbers", &Labels::numbers);
   nb::class_<Remark>(module, "Remark")
       .def_ro("name", &Remark::name)
@@ -25,9 +33,9 @@ void bind_report(nb::module_& module) {
       "remarks", [](const Model& model) { return remarks(model); }, nb::arg("model"));
   module.def(
       "report_page",
-      [](const Model& model, const std::string& title, const std::vector<Labels>& labels) {
+      [](const Model& model, const nb::str& title, const std::vector<Labels>& labels) {
         ReportOptions options;
-        options.title = title;
+        options.title = text_of(title, "the title");
         options.labels = labels;
         return report_page(model, options);
       },

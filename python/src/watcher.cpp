@@ -2,6 +2,8 @@
 
 #include <nanobind/stl/string.h>
 
+#include "text.hpp"
+
 namespace fd::python {
 namespace {
 
@@ -43,7 +45,7 @@ void Watcher::progress(const Progress& now) {
 
 void Watcher::note(const std::string& line) {
   if (note_.is_none()) return;
-  guarded([&] { note_(line); });
+  guarded([&] { note_(shown(line)); });
 }
 
 bool Watcher::stop() {

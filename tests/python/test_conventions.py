@@ -1,5 +1,8 @@
 """Bandwidths, operators and eigenvectors of other packages, each against the package itself where it is installed."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from conftest import subspace_distance, torus
@@ -44,8 +47,12 @@ def test_epsilon_refusals():
     for wrong in (0, -1, None):
         with pytest.raises(ValueError, match="beta = "):
             epsilon(wrong, "datafold")
-    with pytest.raises(ValueError, match="convention = 'mine'"):
-        epsilon(1, "mine")
+    for wrong in ("mine", None, ["datafold"]):
+        with pytest.raises(ValueError, match="convention"):
+            epsilon(1, wrong)
+    for tiny in (1e-310, 1e-320):
+        with pytest.raises(ValueError, match="makes an epsilon of inf"):
+            epsilon(tiny, "mdanalysis")
 
 
 def test_scikit_learn_spectral_embedding(points):
@@ -68,6 +75,26 @@ def test_scikit_learn_spectral_embedding(points):
     # with the diagonal it is our map of alpha 0, of the same kernel
     ours = exact(k, beta=gamma, alpha=0).fit(x)
     np.testing.assert_allclose(theirs.affinity_matrix_.sum(1), ours.degree_, rtol=1e-10)
+
+
+@pytest.mark.parametrize("table", ["torus", "pairs"])
+def test_the_recipe_for_scikit_learn(table):
+    """As docs/conventions.md has it: of rows in pairs the operator without its diagonal has as many eigenvalues near -1 as near 1."""
+    manifold = pytest.importorskip("sklearn.manifold")
+    from scipy.sparse.linalg import eigsh
+
+    from flashdiffusion import DiffusionOperator
+
+    rng, gamma = np.random.default_rng(0), 1.0
+    X = torus(300) if table == "torus" else np.repeat(3 * rng.normal(size=(40, 2)), 2, axis=0) + 0.01 * rng.normal(size=(80, 2))
+    theirs = manifold.SpectralEmbedding(4, affinity="rbf", gamma=gamma, eigen_solver="arpack", random_state=0).fit(X)
+    text = (Path(__file__).parents[2] / "docs" / "conventions.md").read_text(encoding="utf-8")
+    values, vectors = eval(re.search(r"`(eigsh\(.*?\))`", text).group(1), {"eigsh": eigsh, "DiffusionOperator": DiffusionOperator, "X": X, "gamma": gamma})
+    op = DiffusionOperator(X, beta=gamma, alpha=0, diagonal=False, precision="fp64")
+    dense = np.sort(np.linalg.eigvalsh(op @ np.eye(len(X))))[::-1]
+    np.testing.assert_allclose(np.sort(values)[::-1], dense[:5], atol=1e-10)
+    embedding = eval(re.search(r"`(vectors / .*?)`", text).group(1), {"vectors": vectors, "np": np, "op": op})
+    assert subspace_distance(embedding, np.column_stack([np.ones(len(X)), theirs.embedding_])) <= 1e-5
 
 
 def test_pydiffmap():

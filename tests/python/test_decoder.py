@@ -91,6 +91,24 @@ def test_folds_are_a_whole_number(points, folds):
         Decoder(folds=folds).fit(points, points)
 
 
+@pytest.mark.parametrize("n", [50, 200, 1000])
+@pytest.mark.parametrize("constant", [0.1, 0.3, 1 / 3, 2.7, 1e6 + 0.1])
+def test_a_column_that_does_not_vary_has_no_part(n, constant):
+    """The mean of many 0.1 is not 0.1: what is left is no spread."""
+    x = np.random.default_rng(5).normal(size=(n, 3))
+    for beside in (np.full(n, constant), constant * (1 + 2.0**-52 * (np.arange(n) % 2))):
+        for ridge in (None, 0.0, 1e-8):
+            decoder = Decoder(ridge=ridge).fit(np.column_stack([x, beside]), x[:, 0])
+            assert decoder.coefficients_[3, 0] == 0
+            np.testing.assert_allclose(decoder.coefficients_[:3, 0], Decoder(ridge=ridge).fit(x, x[:, 0]).coefficients_[:, 0], atol=1e-12)
+    # nor has it as a target: it is met, and has no say in the penalty
+    targets = np.column_stack([x[:, 0] + 0.1 * x[:, 1] ** 2, np.full(n, constant)])
+    both, one = Decoder().fit(x, targets), Decoder().fit(x, targets[:, 0])
+    assert both.ridge_ == one.ridge_
+    flat = Decoder().fit(x, targets[:, 1])
+    assert flat.score(x, targets[:, 1]) == 1 and flat.score(x, targets[:, 1] + 1) == 0
+
+
 def test_columns_in_another_order_are_refused(points):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(points, columns=list("abcd"))

@@ -1,5 +1,6 @@
 """Distances and pseudo-time, in one piece and in several."""
 
+import re
 import warnings
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 from conftest import dense_kernel, dense_map
 
 from flashdiffusion import DiffusionMap, diffusion_distances, pseudotime
+from flashdiffusion.conventions import symmetric_eigenvectors
 
 
 def test_diffusion_distances_are_those_of_the_walk(points):
@@ -135,6 +137,37 @@ def test_what_no_mode_tells_is_refused():
     time = enough.pseudotime(0)
     assert np.isinf(time[300:]).all() and np.isfinite(time[:300]).all()
     np.testing.assert_array_equal(enough.pseudotime(310), np.where(np.arange(320) == 310, 0, np.inf))  # a row alone
+
+
+def islands(count, seed):
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(20, 60, size=count)
+    rows = [np.column_stack([3 * rng.normal(size=(size, 1)), 0.3 * rng.normal(size=(size, count - 1))]) + 200 * np.eye(count)[i] for i, size in enumerate(sizes)]
+    return np.concatenate(rows), np.repeat(np.arange(count), sizes)
+
+
+@pytest.mark.parametrize("count, k", [(6, 2), (10, 3), (10, 9), (10, 30)])
+@pytest.mark.parametrize("precision", ["fp32", "fp64"])
+def test_too_few_modes_for_the_components_are_refused(count, k, precision):
+    """With fewer modes than it takes to tell components apart their places are anywhere, also close to each other."""
+    few = 0
+    for seed in range(6):
+        x, piece = islands(count, seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = DiffusionMap(k, beta=0.6, trim=0.0, precision=precision).fit(x)
+        try:
+            time = model.pseudotime(0)
+        except ValueError as error:
+            few += 1
+            if k < count - 1:
+                assert "next to 1" in str(error) and int(re.search(r"use (\d+) modes or more", str(error)).group(1)) > k
+            vectors = symmetric_eigenvectors(model)
+            with pytest.raises(ValueError, match="modes"):
+                pseudotime(model.eigenvalues_, vectors[:, 1:], 0, residuals=model.residuals_, trivial=vectors[:, 0])
+        else:
+            assert np.isinf(time[piece != 0]).all() and np.isfinite(time[piece == 0]).all()
+    assert few == 0 if k == 30 else few >= 5
 
 
 def test_symmetric_eigenvectors_and_other_scales():

@@ -42,7 +42,7 @@ def test_the_page_on_python(here):
     subprocess.run([sys.executable, ROOT / "tools" / "make_examples.py", "examples"], check=True)
     mine = lambda block: "mdtraj" not in block and "scanpy" not in block
     namespace = {"X": torus(500), "W": np.ones((500, 2))}
-    assert run("docs/python.md", namespace, mine) == 3
+    assert run("docs/python.md", namespace, mine) == 4
     assert (here / "map.png").exists()
     # the worked example: what the page says it prints
     assert np.degrees(namespace["decoder"].error_[0]) == pytest.approx(float(re.search(r"error_.*# ([\d.]+) degrees", (ROOT / "docs/python.md").read_text()).group(1)), abs=0.1)

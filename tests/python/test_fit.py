@@ -234,9 +234,10 @@ def test_values_whose_squares_underflow_are_refused(points):
 def test_sentences_name_parameters_that_exist():
     """What the library's remarks and refusals name in backticks can be given to DiffusionMap by that name."""
     source, named = Path(__file__).parents[2] / "src", set()
-    for path in [*source.glob("fit/*.cpp"), *source.glob("flow/*.cpp"), *source.glob("base/*.[ch]pp")]:
+    for path in [*source.glob("fit/*.cpp"), *source.glob("flow/*.cpp"), *source.glob("base/*.[ch]pp"), *source.glob("report/*.cpp")]:
         for literal in re.findall(r'"((?:[^"\\\n]|\\.)*)"', path.read_text(encoding="utf-8")):
             named |= set(re.findall(r"`([a-z][a-z0-9_]*)(?: = [^`]*)?`", in_python(literal)))
+            assert not re.search(r"(?<![\w-])-[a-z]\b", in_python(literal))  # a flag of the program
     named -= {"block", "devices", "ranks", "rows_a_rank", "link_bytes_per_second"}  # only refused where given, and they cannot be given here
     assert {"n_components", "beta0", "memory_bytes"} <= named <= set(DiffusionMap().get_params())
 
@@ -346,6 +347,41 @@ def test_what_is_written_to_the_embedding_stays(points):
     made[:] = 0  # the caller's own
     assert model.embedding_.any()
     assert model.fit(points[:300]).embedding_.shape == (300, 2)
+
+
+def test_what_is_written_to_the_embedding_belongs_to_its_time(points):
+    model = DiffusionMap(2, beta=1.5).fit(points)
+    model.embedding_[:, 0] *= -1
+    written = model.embedding_.copy()
+    for look in (True, False):
+        model.set_params(diffusion_time=2)
+        if look:
+            np.testing.assert_array_equal(model.embedding_, model._model.embedding(2.0))
+        again = pickle.loads(pickle.dumps(model)).set_params(diffusion_time=1)
+        model.set_params(diffusion_time=1)
+        np.testing.assert_array_equal(model.embedding_, written)
+        np.testing.assert_array_equal(again.embedding_, written)
+    for time in (3, 4, 5):  # what was not written to is not kept
+        assert model.set_params(diffusion_time=time).embedding_.shape == (400, 2)
+    assert len(model._embeddings) == 2
+    assert model.set_params(diffusion_time=1).fit(points).embedding_[0, 0] == -written[0, 0]
+
+
+def test_inverse_transform_warns_where_the_embedding_was_written_to(points):
+    model = DiffusionMap(6, beta=1.5).fit(points)
+    own = model.transform(points)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        wanted = model.inverse_transform(own)
+    model.embedding_[:, 0] *= -1
+    for ridge in (None, 0.1):
+        with pytest.warns(flashdiffusion.DataWarning, match="embedding_ has been written to"):
+            model.inverse_transform(model.embedding_, ridge=ridge)
+    with pytest.warns(flashdiffusion.DataWarning):
+        np.testing.assert_array_equal(model.inverse_transform(own), wanted)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.set_params(diffusion_time=2).inverse_transform(own)
 
 
 def test_what_is_written_to_the_embedding_is_pickled(points, tmp_path):

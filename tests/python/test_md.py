@@ -69,6 +69,20 @@ def test_anchors_lie_apart():
     assert sorted(md.farthest_atoms(frame, 50)) == [0, 1, 2, 3, 4]
 
 
+@pytest.mark.parametrize("precision", [np.float64, np.float32])
+def test_anchors_of_a_ring_are_the_same_however_it_is_turned(precision):
+    """Six atoms that are all as far from the centre, and then two by two from the first: rounding must not choose."""
+    rng, angle = np.random.default_rng(2), np.arange(6) * np.pi / 3
+    ring = np.repeat(np.c_[1.39 * np.cos(angle), 1.39 * np.sin(angle), 0 * angle][None], 20, axis=0)
+    ring[1:] += 0.1 * rng.normal(size=(19, 6, 3))
+    for count in (1, 3, 4):
+        wanted = md.distances(ring, anchors=count, dtype=np.float64)
+        for _ in range(20):
+            turned = (ring @ np.linalg.qr(rng.normal(size=(3, 3)))[0] + 5 * rng.normal(size=3)).astype(precision)
+            np.testing.assert_allclose(md.distances(turned, anchors=count, dtype=np.float64), wanted, atol=1e-12 if precision == np.float64 else 1e-5)
+    assert md.farthest_atoms(ring[0], 3) == [0, 3, 1]
+
+
 def test_dihedrals(positions):
     quadruples = [(0, 1, 2, 3), (7, 3, 9, 1)]
     angles = md.dihedrals(positions, quadruples, angles=True, dtype=np.float64)
@@ -155,7 +169,11 @@ def test_wrong_quadruples_are_refused(positions, wrong, words):
         md.dihedrals(positions, [wrong])
 
 
-@pytest.mark.parametrize("wrong", ["all", 2.5, None, [0.7, 1.9]])
+def test_a_number_of_anchors_may_be_an_array_of_one(positions):
+    np.testing.assert_array_equal(md.distances(positions, anchors=np.array(3)), md.distances(positions, anchors=3))
+
+
+@pytest.mark.parametrize("wrong", ["all", 2.5, None, [0.7, 1.9], np.array(2.5)])
 def test_anchors_that_are_no_numbers_of_atoms_are_refused(positions, wrong):
     with pytest.raises(ValueError, match="anchors = "):
         md.distances(positions, anchors=wrong)
@@ -230,7 +248,28 @@ def _as(kind, positions):
     return positions
 
 
+def test_complex_positions_are_refused(positions):
+    for source in (positions + 0j, list(positions + 0j)):
+        with pytest.raises(ValueError, match="positions are complex"):
+            md.distances(source)
+
+
+def test_farthest_atoms_says_what_it_wants(positions):
+    for count in (0, 2.5, True):
+        with pytest.raises(ValueError, match="count = "):
+            md.farthest_atoms(positions[0], count)
+    for frame in (positions, positions[0, :0], positions[0, 0]):
+        with pytest.raises(ValueError, match="a frame is atoms x 3"):
+            md.farthest_atoms(frame, 2)
+
+
 def test_no_atoms_are_refused(positions):
+    for wrong in (3, np.array(3)):
+        with pytest.raises(ValueError, match="not indices of atoms"):
+            md.distances(positions, atoms=wrong)
+    for source, none in ((positions, np.zeros(11, dtype=bool)), (positions[:, :0], None)):
+        with pytest.raises(ValueError, match="no atom is in use"):
+            md.distances(source, atoms=none)
     with pytest.raises(ValueError, match="atoms = "):
         md.distances(positions, atoms=[])
     with pytest.raises(ValueError, match="names no dihedral"):

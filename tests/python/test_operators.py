@@ -60,6 +60,9 @@ def test_linear_operators(points):
     np.testing.assert_allclose(hollow.rmatmat(w), dense_kernel(points, 0.7) @ w - w, atol=1e-12)
     with pytest.raises(ValueError, match="diagonal"):
         KernelOperator(points, other, beta=0.7, diagonal=False)
+    for operator in (KernelOperator, DiffusionOperator):
+        with pytest.raises(ValueError, match="diagonal = 'no' is neither True nor False"):
+            operator(points, beta=0.7, diagonal="no")
     within = KernelOperator(points, beta=0.7)
     assert within.T is within and within.dtype == np.float32
     top = linalg.eigsh(KernelOperator(points, beta=0.7, precision="fp64"), k=4, return_eigenvectors=False)

@@ -30,7 +30,7 @@ def test_embedding(model):
     ax = model.plot_embedding(colour=words)
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["left", "right"]
     assert model.plot_embedding(modes=(0, 1, 2)).name == "3d"
-    for wrong in (dict(modes=()), dict(modes=(0, 9)), dict(modes=(0, -1)), dict(modes=(0.0, 1.0)), dict(colour=[1, 2]), dict(colour="nonsense"), dict(colour="red", c="blue")):
+    for wrong in (dict(modes=()), dict(modes=0), dict(modes=(0, 9)), dict(modes=(0, -1)), dict(modes=(0.0, 1.0)), dict(colour=[1, 2]), dict(colour="nonsense"), dict(colour="red", c="blue")):
         with pytest.raises(ValueError):
             model.plot_embedding(**wrong)
 

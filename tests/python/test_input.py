@@ -1,0 +1,87 @@
+"""What users give besides tables of numbers: names of files, text, frames of objects, arrays that change."""
+
+import datetime
+import os
+import pickle
+import re
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from flashdiffusion import DiffusionMap
+
+
+@pytest.mark.parametrize("name", [b"\xff.h5", b"d\xff/m.h5"])
+def test_names_of_files_are_bytes(points, tmp_path, monkeypatch, name):
+    """What is no UTF-8 is a name like any other, as bytes and as Python has them in text."""
+    path = os.path.join(os.fsencode(tmp_path), name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    model = DiffusionMap(2, beta=1.5).fit(points)
+    for same in (path, os.fsdecode(path)):
+        model.save(same)
+        np.testing.assert_array_equal(DiffusionMap.load(same).psi_, model.psi_)
+        os.unlink(path)
+        with pytest.raises(OSError, match=r"\\xff"):
+            DiffusionMap.load(same)
+        seen = []
+        kept = DiffusionMap(2, checkpoint=same, callback=lambda record: seen.append(os.path.exists(path))).fit(points)
+        assert not os.path.exists(path) and kept.converged_
+    monkeypatch.setenv("TMPDIR", os.fsdecode(os.path.dirname(path)))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).psi_, model.psi_)
+
+
+def test_paths_that_no_file_can_have_are_refused(points, tmp_path):
+    model, file = DiffusionMap(2, beta=1.5).fit(points), tmp_path / "n2.h5"
+    file.write_text("precious")
+    for wrong, words in ((f"{file}\0.new", "path = .*NUL"), (os.fsencode(file) + b"\0.new", "path = .*NUL"), (f"{file}\ud800", "path = .*characters")):
+        for call in (model.save, DiffusionMap.load, model.report):
+            with pytest.raises(ValueError, match=words):
+                call(wrong)
+        with pytest.raises(ValueError, match="checkpoint = "):
+            DiffusionMap(2, checkpoint=wrong).fit(points)
+    assert file.read_text() == "precious" and os.listdir(tmp_path) == ["n2.h5"]
+
+
+def test_text_that_is_none_is_refused(points):
+    model = DiffusionMap(2, beta=1.5).fit(points)
+    with pytest.raises(ValueError, match="the title .* surrogate"):
+        model.report(title="\ud800")
+    for labels in (["\ud800"] * 400, {"\ud800": ["a"] * 400}):
+        with pytest.raises(ValueError, match="label.* surrogate"):
+            model.report(labels=labels)
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match="row name 'a\\\\x003'.*NUL"):
+        model.fit(pandas.DataFrame(points, index=["a\0" * (i == 3) + str(i) for i in range(400)]))
+
+
+def test_frames_of_objects(points):
+    """What is missing is refused by row and column, as in columns of numbers; dates by row and column too."""
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(points.astype(np.float64)).rename(columns=str)
+    wanted = DiffusionMap(2, beta=1.5).fit(frame).psi_
+    whole = frame.assign(**{"1": frame["1"].astype(object)})
+    np.testing.assert_array_equal(DiffusionMap(2, beta=1.5).fit(whole).psi_, wanted)
+    for nothing in (pandas.NA, pandas.NaT, None, np.nan, np.datetime64("NaT")):
+        for table in (whole.copy(), whole.astype(object)):
+            table.iat[4, 1] = nothing
+            for given in (table, table.to_numpy()):
+                with pytest.raises(ValueError, match="NaN in row 5, column 2"):
+                    DiffusionMap(2).fit(given)
+    for date in (pandas.Timestamp("2020-01-01"), datetime.date(2020, 1, 1), np.datetime64("2020-01-01"), pandas.Timedelta("1s")):
+        whole.iat[4, 1] = date
+        with pytest.raises(ValueError, match=r"X: column '1' holds dates or times \(row 5, counted from 1\)"):
+            DiffusionMap(2).fit(whole)
+        with pytest.raises(ValueError, match=r"X: column 2 holds dates or times \(row 5, counted from 1\)"):
+            DiffusionMap(2).fit(whole.to_numpy(dtype=object))
+
+
+def test_points_that_change_are_no_file():
+    """The library's sentence about a file that is written to, in the words of arrays."""
+    source = (Path(__file__).parents[2] / "src/fit/checksummed_source.hpp").read_text(encoding="utf-8")
+    said = "; ".join(re.search(r'Error\(Failure::io, "(.*?)", "(.*?)"\)', source).groups())
+    with pytest.raises(OSError, match="do not write to the array during a run"):
+        with DiffusionMap()._watched():
+            raise OSError(said)
