@@ -368,8 +368,7 @@ class Asking {
       refuse_line("the lines of the only column look like several, with blanks between them, which do not separate");
   }
 
-  // Nearly all lines have as many parts, of which the first or the last is a number; no two are the same, and they do not begin with one word: not
-  // "7 days" nor "cluster 12".
+  // Nearly all lines have as many parts, of which the last is a number; nearly all differ, and they do not all begin with one word, as "cluster 12" does.
   bool blanks_separate() const {
     if (lines_.size() - 1 < few_enough_for_chance) return false;
     std::unordered_map<std::size_t, std::size_t> with_parts;
@@ -379,7 +378,7 @@ class Asking {
       Cells cells(lines_[line][0], blanks);
       for (std::string_view part; cells.next(part);) parts.push_back(part);
       whole.insert(lines_[line][0]);
-      if (parts.size() < 2 || (!exact_number(parts.front(), true) && !exact_number(parts.back(), true))) continue;
+      if (parts.size() < 2 || !exact_number(parts.back(), true)) continue;
       begun.insert(parts.front());
       ++with_parts[parts.size()];
     }

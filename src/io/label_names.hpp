@@ -11,7 +11,7 @@
 //   "row 7" (drop-rows)  a column of such names that covers them; or as without names    a column of such names that does not
 //
 // A table of one column is taken in order, unless it hides a second one: its lines begin with names, with numbers in another order, or are several
-// parts of which one is a number.
+// parts of which the last is a number.
 // Lines that name no row are left out, and this is said.
 #pragma once
 
