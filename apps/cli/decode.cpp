@@ -44,7 +44,7 @@ way round. Rows without a target (NA, NaN) are decoded too.
 Rows that follow each other in time are near copies of each other: --split blocks holds out runs of them.
 
 TARGETS: text with a line a row of the model (header recognised; a column that holds the names of all rows places the lines; what leaves a
-doubt is refused, and you settle it by --in-order or --by-name), or numbers as .npy, .npz or .h5, several of which are stacked.
+doubt is refused, and you settle it by --in-order or --by-name), or numbers as .npy, .npz or .h5. Several files are one table, all text or all arrays.
 
 Examples:
   flashdiffusion decode model.h5 energy.csv -o decoded.csv

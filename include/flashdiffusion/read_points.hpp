@@ -21,7 +21,7 @@ struct ReadOptions {
   std::optional<bool> header;  // of text: whether the first line names the columns; nothing: recognised
   std::string names = "auto";  // of text: the column of row names, by its header or its number from 1; "none"; "auto": recognised
   Missing missing = Missing::refuse;
-  bool vectors = false;  // an array of one dimension (.npy, .npz) is a column of numbers, instead of an error
+  bool vectors = false;  // an array of one dimension (.npy, .npz, HDF5) is a column of numbers, instead of an error
 };
 
 // Opens "a.npy", "a.npz:name", "a.csv", "a.h5:/path", "-" (text on standard input) …; several are stacked in order and must agree in

@@ -22,7 +22,8 @@ struct Remark {
 // Of a model with its arrays, heaviest first; measured in no time. Options are named as flags of the program.
 std::vector<Remark> remarks(const Model& model);
 
-// A column the map can be coloured by: words or numbers, one a row of the model. An empty word and NaN are missing.
+// A column the map can be coloured by: words or numbers, one a row of the model. An empty word and NaN are missing. Whole numbers of at most 20
+// kinds are shown as words are.
 struct Labels {
   std::string name;
   std::vector<std::string> words;

@@ -4,12 +4,12 @@ import errno
 import html
 import os
 import tempfile
-from collections import Counter
 
 import numpy as np
 
 from ._native import Labels, report_page
-from ._points import as_path, index_names, only_counts, refuse_lazy
+from ._labels import in_order, missing
+from ._points import as_path, refuse_lazy
 
 TABLE = "border-collapse:collapse;margin:.4em 0"
 CELL = "text-align:left;padding:.15em 1em .15em 0;border:0;vertical-align:top"
@@ -44,7 +44,7 @@ def page(model, labels=None, title=None):
     """The library's page; labels are a column of words or numbers, or several by name (a dict, a data frame)."""
     columns = []
     for name, values in _named(labels):
-        values = _in_order(name, values, model._model.names)
+        values = np.asarray(in_order(f"labels {name!r}", values, model))
         if values.shape != (len(model.psi_),):
             raise ValueError(f"labels {name!r} have shape {values.shape}: one is needed for each of the {len(model.psi_)} rows")
         column = Labels()
@@ -54,7 +54,7 @@ def page(model, labels=None, title=None):
         if np.issubdtype(values.dtype, np.number):
             column.numbers = values.astype(float).tolist()
         else:
-            column.words = ["" if _missing(value) else str(value) for value in values.tolist()]
+            column.words = ["" if missing(value) else str(value) for value in values.tolist()]
         columns.append(column)
     return report_page(model._model, "" if title is None else str(title), columns)
 
@@ -80,41 +80,6 @@ def write_whole(text, path):
     except BaseException:
         os.unlink(temporary)
         raise
-
-
-def _missing(value):
-    """None, NaN, and pandas' NA, which is neither equal to itself nor not."""
-    try:
-        return value is None or bool(value != value)
-    except TypeError:
-        return True
-
-
-def _in_order(name, values, names):
-    """Labels in the order of the model's rows: by name where they have an index, and the rows names."""
-    index = getattr(values, "index", None) if hasattr(values, "iloc") else None
-    values = np.asarray(values)
-    if index is None or not names:
-        return values
-    labelled = index_names(index)
-    if labelled == names:
-        return values
-    place = {row: i for i, row in enumerate(labelled)}
-    missing = [row for row in names if row not in place]
-    if len(missing) == len(names) and only_counts(index) and len(index) == len(names):
-        return values  # a count of them, and none of their names
-    in_order = "; labels that are in the order of the map's rows can be given as an array: .to_numpy()"
-    if missing:
-        raise ValueError(
-            f"labels {name!r} have an index in which {len(missing)} of the {len(names)} rows of the map are not found, such as {missing[0]!r}{in_order}"
-        )
-    wanted = set(names)
-    held = [row for row in labelled if row in wanted]
-    if len(wanted) < len(names) or len(held) > len(wanted):
-        where, what = (names, "rows of the map") if len(wanted) < len(names) else (held, f"labels {name!r}")
-        twice = next(row for row, times in Counter(where).items() if times > 1)
-        raise ValueError(f"several {what} are named {twice!r}, so that labels cannot be told apart by their names{in_order}")
-    return values[[place[row] for row in names]]
 
 
 def _named(labels):

@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _native, _options
 from ._estimator import Estimator, Self, not_fitted
-from ._points import adopt_names, as_checkpoint, as_points, feature_names, native_path, refuse_other_columns, row_names
+from ._points import adopt_names, as_checkpoint, as_points, feature_names, native_path, only_counts, refuse_other_columns, row_names
 from ._progress import Progress
 from .warnings import ConvergenceWarning, DataWarning, in_python, warn
 
@@ -213,6 +213,7 @@ class DiffusionMap(Estimator):
         if rows is not None:
             model.names = rows
         self._adopt(model)
+        self._rows_counted = hasattr(X, "iloc") and only_counts(X.index)
         adopt_names(self, names)
         if not self.converged_:
             warn(ConvergenceWarning(self.outcome_))
@@ -325,7 +326,8 @@ class DiffusionMap(Estimator):
     # -- what is known after a fit
 
     def _adopt(self, model):
-        self._model, self._embeddings, self._decoder, self._columns_unknown = model, {}, None, False
+        self._model, self._embeddings, self._decoder = model, {}, None
+        self._columns_unknown = self._rows_counted = False
         self.n_features_in_ = model.dimension
         self.eigenvalues_, self.residuals_ = np.array(model.eigenvalues), np.array(model.residuals)
         self.psi_, self.degree_, self.mass_ = model.psi, model.d, model.q
@@ -487,8 +489,8 @@ class DiffusionMap(Estimator):
 
         ``labels``, one a row, colour the map: words or numbers, or several by name (a dict, a data frame). A pandas Series or frame whose
         index holds the names of the map's rows is laid out by name, whatever its order; names of other rows are left out, and an index that
-        names some of the rows is refused. Where the rows have no names (the index of X only counted them), and without an index, labels are
-        taken in the order of the rows.
+        names some of the rows is refused. Rows of a frame whose index only counted them are called by their numbers. Where the rows have no names
+        (X was an array), and without an index, labels are taken in the order of the rows; an index that counts in another order is refused.
         """
         from ._report import page, write_whole
 

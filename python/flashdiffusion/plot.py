@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import _labels
+
 if TYPE_CHECKING:
     from .diffusion_map import DiffusionMap
 
@@ -54,14 +56,6 @@ def _plain_ticks(axis):
 _MOST_KINDS = 40  # that are told apart by colour; the rest is one
 
 
-def _missing(value):
-    """None, NaN, NaT, and pandas' NA, which is neither equal to itself nor not."""
-    try:
-        return value is None or bool(value != value)
-    except TypeError:
-        return True
-
-
 def _natural(kind):
     """Sorts "type 2" before "type 10", and numbers by size."""
     if isinstance(kind, (int, float)):
@@ -97,9 +91,9 @@ def _colours(colour, n):
         return "numbers", np.where(np.isnat(values), np.nan, values / np.timedelta64(1, "s"))
     if values.dtype.kind == "M":
         return "dates", date2num(values)
-    there = [value for value in values.tolist() if not _missing(value)]
+    there = [value for value in values.tolist() if not _labels.missing(value)]
     if there and all(isinstance(value, datetime.date) for value in there):
-        return "dates", np.array([np.nan if _missing(value) else date2num(value) for value in values.tolist()])
+        return "dates", np.array([np.nan if _labels.missing(value) else date2num(value) for value in values.tolist()])
     kinds = set(there)
     return "kinds", values, [kind for kind in order if kind in kinds] if order is not None else sorted(kinds, key=_natural)
 
@@ -115,7 +109,7 @@ def _draw_kinds(ax, columns, values, kinds, label, drawn, own):
         largest = set(sorted(kinds, key=lambda kind: -size[kind])[:_MOST_KINDS])
         few = [kind for kind in kinds if kind in largest]
     number = {kind: i for i, kind in enumerate(few)}
-    which = np.array([-2 if _missing(value) else number.get(value, -1) for value in values])
+    which = np.array([-2 if _labels.missing(value) else number.get(value, -1) for value in values])
     cmap = drawn.pop("cmap", None)
     for name in ("norm", "vmin", "vmax", "plotnonfinite"):  # of numbers
         drawn.pop(name, None)
@@ -162,9 +156,9 @@ def embedding(
 ) -> Any:
     """Two or three coordinates against each other (the first two), or one against the number of the row.
 
-    colour: a value a row (numbers and dates are shown with a scale, which ``label`` names; words or categories with a legend), or one colour for
-    all; the next coordinate where none is given. ``scatter`` goes to matplotlib's ``scatter``, where ``c`` and ``color`` are other names of colour
-    and ``s`` of size.
+    colour: a value a row (numbers and dates are shown with a scale, which ``label`` names; words or categories with a legend; a Series is laid out
+    by its index, as labels of ``report`` are), or one colour for all; the next coordinate where none is given. ``scatter`` goes to matplotlib's
+    ``scatter``, where ``c`` and ``color`` are other names of colour and ``s`` of size.
     """
     coordinates = model.embedding_
     try:
@@ -186,6 +180,7 @@ def embedding(
         following = max(modes) + 1
         if following < coordinates.shape[1]:
             colour, label = coordinates[:, following], label or f"coordinate {following + 1}"
+    colour = _labels.in_order("values of colour", colour, model)
     n = len(coordinates)
     drawn = dict(s=size if size is not None else float(np.clip(4e4 / n, 1, 25)), linewidths=0, alpha=0.9 if n < 20000 else 0.5, rasterized=n > 5000)
     drawn.update(scatter)

@@ -31,7 +31,7 @@ Candidate describe(hid_t file, const std::string& path) {
   return {path, shape_of(dataset), type && is_number(number_class(type))};
 }
 
-std::vector<Candidate> tables_of(hid_t file) {
+std::vector<Candidate> tables_of(hid_t file, std::size_t rank = 2) {
   std::vector<std::string> paths;
   const auto visit = [](hid_t, const char* name, const H5L_info_t* link, void* to) -> herr_t {
     if (link->type == H5L_TYPE_HARD) static_cast<std::vector<std::string>*>(to)->push_back(std::string("/") + name);
@@ -40,7 +40,7 @@ std::vector<Candidate> tables_of(hid_t file) {
   H5Lvisit(file, H5_INDEX_NAME, H5_ITER_INC, visit, &paths);
   std::vector<Candidate> tables;
   for (const std::string& path : paths)
-    if (Candidate found = describe(file, path); found.numeric && found.shape.size() == 2) tables.push_back(std::move(found));
+    if (Candidate found = describe(file, path); found.numeric && found.shape.size() == rank) tables.push_back(std::move(found));
   return tables;
 }
 
@@ -69,13 +69,14 @@ struct Choice {
 };
 
 // Where the user named nothing.
-Choice choose(hid_t file, const std::string& path) {
+Choice choose(hid_t file, const std::string& path, bool vectors) {
   const bool annotated = ends_in(path, ".h5ad");
   if (annotated && kind_of(file, "/obsm/X_pca") == H5O_TYPE_DATASET)
     return {"/obsm/X_pca", fmt::format("{}: its table /obsm/X_pca was taken; {}:/X is the one it was made from", path, path)};
   if (annotated && (kind_of(file, "/X") == H5O_TYPE_DATASET || is_sparse(file, "/X")))
     return {"/X", fmt::format("{}: its table /X was taken; a PCA of it (/obsm/X_pca) is not there", path)};
-  const std::vector<Candidate> tables = tables_of(file);
+  std::vector<Candidate> tables = tables_of(file);
+  if (tables.empty() && vectors) tables = tables_of(file, 1);
   if (tables.size() == 1) return {tables[0].path, fmt::format("{}: its only table, {}, was taken", path, tables[0].path)};
   if (tables.empty())
     throw Error(Failure::input, fmt::format("{} holds no two-dimensional dataset of numbers", path),
@@ -113,24 +114,35 @@ std::vector<std::string> read_names(hid_t file, const std::string& path, std::ui
   return names;
 }
 
-// What AnnData calls the observations of a file, where `table` has a row for each; empty otherwise.
-std::vector<std::string> observation_names(hid_t file, const std::string& table, std::uint64_t rows, const std::string& label,
-                                           std::vector<std::string>& notes) {
+// What the rows of `table` are called: as AnnData calls the observations of a file, where it has a row for each; or in /names, which stands
+// beside coordinates and in a model. Else empty.
+std::vector<std::string> names_of_rows(hid_t file, const std::string& table, std::uint64_t rows, const std::string& label,
+                                       std::vector<std::string>& notes) {
   const auto below = [&](std::string_view folder) { return table.compare(0, folder.size(), folder) == 0; };
-  if (table != "/X" && table != "/raw/X" && !below("/obsm/") && !below("/layers/")) return {};
+  std::vector<std::string> names;
+  if (describe(file, "/names").shape == std::vector<std::uint64_t>{rows}) names = read_names(file, "/names", rows, label);
+  for (std::string& name : names) name = as_utf8(name);
+  if (!names.empty()) {
+    notes.push_back(fmt::format("{}: rows are named as in /names", label));
+    return names;
+  }
+  if (table != "/X" && table != "/raw/X" && !below("/obsm/") && !below("/layers/") && !below("/obs/")) return {};
   if (kind_of(file, "/obs") != H5O_TYPE_GROUP) return {};
   const std::string index = text_attribute(file, "/obs", "_index");
   if (index.empty() || H5Lexists(file, ("/obs/" + index).c_str(), H5P_DEFAULT) <= 0) return {};
-  std::vector<std::string> names = read_names(file, "/obs/" + index, rows, label);
+  names = read_names(file, "/obs/" + index, rows, label);
   if (names.empty())
     notes.push_back(fmt::format("{}: rows are not named: /obs/{} is neither text nor whole numbers", label, index));
+  else notes.push_back(fmt::format("{}: rows are named as in /obs", label));
   for (std::string& name : names) name = as_utf8(name);
   return names;
 }
 
 class DenseTable final : public PointSource {
  public:
-  DenseTable(hid_t file, const std::string& path, const std::string& label) : name_(label) { open(file, path); }
+  DenseTable(hid_t file, const std::string& path, const std::string& label, bool vectors) : name_(label) {
+    open(file, path, vectors);
+  }
 
   std::size_t rows() const override { return rows_; }
   std::size_t dimension() const override { return dimension_; }
@@ -140,7 +152,7 @@ class DenseTable final : public PointSource {
     if (count == 0 || dimension_ == 0) return;
     const Hdf5Silence silence;
     const hsize_t start[2] = {first, 0}, extent[2] = {count, dimension_};
-    const Hdf5 from(H5Dget_space(dataset_), H5Sclose), to(H5Screate_simple(2, extent, nullptr), H5Sclose);
+    const Hdf5 from(H5Dget_space(dataset_), H5Sclose), to(H5Screate_simple(rank_, extent, nullptr), H5Sclose);
     if (!from || !to || H5Sselect_hyperslab(from, H5S_SELECT_SET, start, nullptr, extent, nullptr) < 0 ||
         H5Dread(dataset_, H5T_NATIVE_DOUBLE, to, from, H5P_DEFAULT, out) < 0)
       throw Error(Failure::io, fmt::format("{}: rows {} to {} cannot be read", name_, first, first + count - 1),
@@ -148,7 +160,7 @@ class DenseTable final : public PointSource {
   }
 
  private:
-  void open(hid_t file, const std::string& path) {
+  void open(hid_t file, const std::string& path, bool vectors) {
     dataset_ = Hdf5(H5Dopen2(file, path.c_str(), H5P_DEFAULT), H5Dclose);
     const Hdf5 type(dataset_ ? H5Dget_type(dataset_) : -1, H5Tclose);
     if (!type)
@@ -158,9 +170,10 @@ class DenseTable final : public PointSource {
     if (!is_number(found))
       throw Error(Failure::input, fmt::format("{} does not hold real numbers", name_), "write it as floating-point numbers");
     const auto shape = shape_of(dataset_);
-    if (shape.size() != 2) throw not_a_table(name_, shape);
+    if (shape.size() != 2 && !(vectors && shape.size() == 1)) throw not_a_table(name_, shape);
+    rank_ = static_cast<int>(shape.size());
     rows_ = shape[0];
-    dimension_ = shape[1];
+    dimension_ = rank_ == 2 ? shape[1] : 1;
     const std::size_t size = H5Tget_size(type);
     exact_ = found == H5T_FLOAT ? size <= 4 : size <= 2;
     widen_cache(file, path, size);
@@ -187,6 +200,7 @@ class DenseTable final : public PointSource {
 
   std::string name_;
   Hdf5 dataset_;
+  int rank_ = 2;
   std::size_t rows_ = 0, dimension_ = 0;
   bool exact_ = false;
 };
@@ -194,18 +208,17 @@ class DenseTable final : public PointSource {
 // The table that was asked for or chosen, dense or sparse, with its names.
 class Hdf5Source final : public PointSource {
  public:
-  Hdf5Source(const std::string& path, const std::string& wanted) {
+  Hdf5Source(const std::string& path, const std::string& wanted, bool vectors) {
     if (FileBytes(path).size() == 0) throw Error(Failure::input, fmt::format("{} is empty (0 bytes)", path), "write it again");
     file_ = Hdf5(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
     if (!file_)
       throw Error(Failure::input, fmt::format("{} is not an HDF5 file, or was cut short", path),
                   "copy or write it again, or correct its suffix");
-    const Choice choice = wanted.empty() ? choose(file_, path) : Choice{wanted[0] == '/' ? wanted : "/" + wanted, ""};
+    const Choice choice = wanted.empty() ? choose(file_, path, vectors) : Choice{wanted[0] == '/' ? wanted : "/" + wanted, ""};
     if (!choice.note.empty()) notes_.push_back(choice.note);
-    table_ = open(path, choice.path);
+    table_ = open(path, choice.path, vectors);
     for (std::string& note : table_->notes()) notes_.push_back(std::move(note));
-    names_ = observation_names(file_, choice.path, table_->rows(), path, notes_);
-    if (!names_.empty()) notes_.push_back(fmt::format("{}: rows are named as in /obs", path));
+    names_ = names_of_rows(file_, choice.path, table_->rows(), path, notes_);
   }
 
   std::size_t rows() const override { return table_->rows(); }
@@ -216,9 +229,9 @@ class Hdf5Source final : public PointSource {
   void read(std::size_t first, std::size_t count, double* out) override { table_->read(first, count, out); }
 
  private:
-  std::unique_ptr<PointSource> open(const std::string& path, const std::string& chosen) const {
+  std::unique_ptr<PointSource> open(const std::string& path, const std::string& chosen, bool vectors) const {
     const H5O_type_t kind = kind_of(file_, chosen);
-    if (kind == H5O_TYPE_DATASET) return std::make_unique<DenseTable>(file_, chosen, path + ":" + chosen);
+    if (kind == H5O_TYPE_DATASET) return std::make_unique<DenseTable>(file_, chosen, path + ":" + chosen, vectors);
     if (is_sparse(file_, chosen)) return open_sparse(file_, chosen, path + ":" + chosen);
     const auto tables = tables_of(file_);
     const std::string list = tables.empty() ? "none" : listing(tables);
@@ -236,10 +249,10 @@ class Hdf5Source final : public PointSource {
 
 }  // namespace
 
-std::unique_ptr<PointSource> open_hdf5_points(const std::string& path, const std::string& dataset) {
+std::unique_ptr<PointSource> open_hdf5_points(const std::string& path, const std::string& dataset, bool vectors) {
   return isolated_points(path, [&]() -> std::unique_ptr<PointSource> {
     const Hdf5Silence silence;
-    return std::make_unique<Hdf5Source>(path, dataset);
+    return std::make_unique<Hdf5Source>(path, dataset, vectors);
   });
 }
 

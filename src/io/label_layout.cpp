@@ -5,6 +5,7 @@
 #include <iterator>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -31,25 +32,43 @@ bool usual_heading(std::string_view cell) {
   return std::find(std::begin(known), std::end(known), word) != std::end(known);
 }
 
+// Digits behind the decimal mark; of what has an exponent, or is no finite number, more than any.
+std::size_t decimals(std::string_view number) {
+  constexpr std::size_t any = 1000;
+  if (number.find_first_not_of("0123456789+-., ") != std::string_view::npos) return any;
+  const std::size_t mark = number.find_last_of(".,");
+  return mark == std::string_view::npos ? 0 : number.size() - mark - 1;
+}
+
+// "0", "2019", "0.5" above numbers all of which have decimals, or many more: what pandas makes of a column without a name. Not "0.0".
+bool like_a_heading(std::string_view first, std::size_t fewest_below) {
+  if (digits_only(first)) return fewest_below > 0;
+  const std::size_t mark = first.find_last_of(".,");
+  return mark != std::string_view::npos && first.find_first_not_of('0', mark + 1) != std::string_view::npos &&
+         decimals(first) + 3 <= fewest_below;
+}
+
 FirstLine judge_column(const LabelLines& table, std::size_t column) {
   const std::vector<LabelLine>& lines = table.filled;
   const std::string& first = lines[0][column];
   const auto is_number = [&](const std::string& cell) { return NumberReader(table.decimal_commas)(cell).has_value(); };
   std::unordered_map<std::string_view, std::size_t> counts;
   bool numeric = true, any_number = false, any_empty = false;
+  std::size_t fewest = static_cast<std::size_t>(-1);  // decimals
   for (std::size_t i = 1; i < lines.size(); ++i) {
     const std::string& cell = lines[i][column];
     const bool missing = missing_word(cell), number = !missing && is_number(cell);
     numeric = numeric && (number || missing);
     any_number = any_number || number;
     any_empty = any_empty || cell.empty();
+    if (number) fewest = std::min(fewest, decimals(cell));
     if (!missing) ++counts[cell];
   }
   if (first.empty() && lines[0].size() == 1) return FirstLine::label;  // a blank line
   if (first.empty()) return column == 0 && !any_empty ? FirstLine::header : FirstLine::either;
   if (missing_word(first)) return FirstLine::either;
   if (numeric && any_number) {
-    if (is_number(first)) return FirstLine::label;
+    if (is_number(first)) return like_a_heading(first, fewest) ? FirstLine::likely_header : FirstLine::label;
     return meant_as_number(first) ? FirstLine::either : FirstLine::header;
   }
   if (counts.count(first) > 0) return FirstLine::label;
@@ -64,10 +83,29 @@ FirstLine judge_column(const LabelLines& table, std::size_t column) {
                                                                                       : FirstLine::either;
 }
 
+// An empty cell above a column that tells the lines apart: names or an index.
+bool nothing_above_names(const std::vector<LabelLine>& lines) {
+  std::unordered_set<std::string_view> names;
+  return lines[0].size() > 1 && lines[0][0].empty() && std::all_of(lines.begin() + 1, lines.end(), [&](const LabelLine& line) {
+           return !line[0].empty() && names.insert(line[0]).second;
+         });
+}
+
+// 0, 1, 2 across, and not because the first column counts the lines.
+bool numbered_across(const std::vector<LabelLine>& lines) {
+  bool across = lines[0].size() > 1, down = true;
+  for (std::size_t i = 0; i < lines[0].size(); ++i) across = across && lines[0][i] == std::to_string(i);
+  for (std::size_t i = 0; i < lines.size() && across; ++i) down = down && lines[i][0] == std::to_string(i);
+  return across && !down;
+}
+
+}  // namespace
+
 // A line of labels may hold a word that occurs nowhere else, and a header a number: columns that disagree leave it to the number of lines.
 FirstLine judge_first_line(const LabelLines& table) {
   if (table.headed) return FirstLine::header;
   if (table.filled.size() < 2) return FirstLine::either;
+  if (nothing_above_names(table.filled)) return FirstLine::header;
   bool header = false, likely = false, label = false;
   for (std::size_t column = 0; column < table.filled[0].size(); ++column) {
     const FirstLine found = judge_column(table, column);
@@ -75,9 +113,12 @@ FirstLine judge_first_line(const LabelLines& table) {
     likely = likely || found == FirstLine::likely_header;
     label = label || found == FirstLine::label;
   }
+  if (numbered_across(table.filled)) return FirstLine::likely_header;
   if ((header || likely) == label) return FirstLine::either;
   return header ? FirstLine::header : likely ? FirstLine::likely_header : FirstLine::label;
 }
+
+namespace {
 
 bool by_its_words(FirstLine first) { return first == FirstLine::header || first == FirstLine::likely_header; }
 
@@ -91,7 +132,9 @@ bool by_its_words(FirstLine first) { return first == FirstLine::header || first 
   if (by_its_words(first)) {
     what +=
         fmt::format(" ({}, the first of which is taken for a header: {})", counted(lines.size(), "line"), quoted_some(lines[0]));
-    if (lines.size() == rows) hint += fmt::format("; if line 1 is a {}, put a header above it", noun);
+    if (lines.size() == rows)
+      hint += fmt::format("; if line 1 is a {}, put a header above it{}", noun,
+                          first == FirstLine::likely_header ? ", or say --in-order" : "");
   } else if (first == FirstLine::label && lines.size() == rows + 1) {
     what += fmt::format(" ({}, and the first is like the others, no header: {})", counted(lines.size(), "line"),
                         quoted_some(lines[0]));
@@ -127,7 +170,8 @@ std::vector<Reading> readings_of(const LabelLines& lines, FirstLine first, std::
 
 std::string blank_text(const LabelLines& lines) {
   const std::size_t count = lines.blank.size();
-  return count == 1 ? fmt::format("line {} is blank", lines.blank[0] + 1) : fmt::format("{} lines are blank", count);
+  return count == 1 ? fmt::format("line {} is blank", lines.above + lines.blank[0] + 1)
+                    : fmt::format("{} lines are blank", count);
 }
 
 }  // namespace
@@ -137,13 +181,16 @@ LabelLayout lay_out_labels(const LabelLines& table, const LabelledRows& labelled
   const std::vector<LabelLine>& lines = table.filled;
   LabelLayout layout;
   if (lines.empty() || rows == 0) refuse_count(table, FirstLine::either, rows, path, noun);
-  const FirstLine first = judge_first_line(table);
-  const auto above = std::count(table.blank.begin(), table.blank.end(), std::size_t{0});
-  const std::string first_line = fmt::format("line {}", above + 1);  // of those that are not blank
+  const bool in_order = labelled.placing == Placing::in_order;
+  FirstLine first = judge_first_line(table);
+  if (in_order && first == FirstLine::likely_header) first = FirstLine::either;
+  const auto blank_above = static_cast<std::size_t>(std::count(table.blank.begin(), table.blank.end(), std::size_t{0}));
+  const std::string first_line = fmt::format("line {}", table.above + blank_above + 1);  // of those that are not blank
+  if (table.above > 0) layout.remarks.push_back(fmt::format("what stands above {} is taken for a comment", first_line));
   const auto say_header = [&] {
     layout.remarks.push_back(fmt::format("{} is taken for a header: {}", first_line, quoted_some(lines[0])));
   };
-  if (labelled.placing != Placing::in_order && lay_out_by_names(table, first, labelled, path, layout)) {
+  if (!in_order && lay_out_by_names(table, first, labelled, path, layout)) {
     if (layout.header) say_header();
     return layout;
   }
@@ -160,15 +207,14 @@ LabelLayout lay_out_labels(const LabelLines& table, const LabelledRows& labelled
                 fmt::format("{}: {} at the end, and {} ({}) may be a {}, or a header and the last row without labels", path,
                             counted(table.trailing, "blank line"), first_line, quoted_some(lines[0]), noun),
                 "take blank lines out; a row without labels is a line of empty cells");
-  if (labelled.some_left_out && labelled.placing != Placing::in_order && reading.header && first != FirstLine::header)
+  if (labelled.some_left_out && !in_order && reading.header && first != FirstLine::header)
     throw Error(
         Failure::input,
         fmt::format("{}: {} ({}) may be a header, or the first {} of the whole table, of which some rows were left out before "
                     "the fit",
                     path, first_line, quoted_some(lines[0]), noun),
         "name the rows in a column; --in-order, if the lines below the first are in the model's order, a line a row");
-  if (labelled.some_left_out && labelled.placing != Placing::in_order &&
-      table.trailing + (reading.blanks ? 0 : table.blank.size()) > 0)
+  if (labelled.some_left_out && !in_order && table.trailing + (reading.blanks ? 0 : table.blank.size()) > 0)
     throw Error(Failure::input,
                 fmt::format("{}: blank lines may be rows of the whole table, of which some were left out before the fit", path),
                 "take blank lines out; --in-order, if the lines are in the model's order, a line a row");

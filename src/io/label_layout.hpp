@@ -1,10 +1,12 @@
 // How a text table of labels lies on the rows of a model: whether its first line is a header, and which line belongs to which row. Judged from
 // the cells, without effects; whatever is recognised is also said.
 //
-// A header: a first line with a word above a column of numbers, an empty cell above a column of names, a usual heading ("cluster", "cell_type"),
-// or words that occur once above columns in which every other word occurs again (likely, and no more: a rare label is such a word too). No
-// header: a number above numbers, a word that occurs again below, a blank line. What is neither is a header where that makes the lines as many as
+// A header: a first line with a word above a column of numbers, an empty cell above a first column of names or an index, a usual heading
+// ("cluster", "cell_type"). Likely, and no more: words that occur once above columns in which every other word occurs again (so does a rare
+// label), and numbers as pandas makes headings of (0, 1, 2 across; 2019 or 0.5 above numbers that have more decimals). No header: other numbers
+// above numbers, a word that occurs again below, a blank line. What is neither is a header where that makes the lines as many as
 // the rows. Rows that were left out before the fit make that no proof: the file may be that of the whole table, and is refused.
+// The user who says that lines are in order says that there is one a row: what is likely gives way to that.
 // Blank lines between those of several columns: rows without labels, or nothing, whichever makes the lines as many as the rows; refused where
 // both do, one with a header and one without. Those at the end are nothing.
 // Names: label_names.hpp. Where the user says so, lines are taken in order.
@@ -22,13 +24,17 @@ using LabelLine = std::vector<std::string>;
 struct LabelLines {
   std::vector<LabelLine> filled;
   std::vector<std::size_t> blank;
+  std::size_t above = 0;     // lines of the file above the table: comments, and what is blank there
   std::size_t trailing = 0;  // blank ones at the end
   bool headed = false;       // the first line is a header for certain: it has no cell for the column of names, as R writes it
   bool decimal_commas = false;
+  std::string first_column = "the first column";  // in sentences
 };
 
 // What the first line is, by its words: of "either" nothing shows which.
 enum class FirstLine { header, likely_header, label, either };
+
+FirstLine judge_first_line(const LabelLines& table);
 
 // How lines find their rows: as far as the file leaves no doubt, or as the user says.
 enum class Placing { if_certain, in_order, by_name };

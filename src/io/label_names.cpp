@@ -26,6 +26,21 @@ constexpr std::size_t few_enough_for_chance = 8;  // rows that are ordered by an
 constexpr const char* say_order = "--in-order, if the lines are in the model's order";
 constexpr const char* say_either = "--in-order, if the lines are in the model's order; --by-name, if it names their rows";
 
+// Rows without names that --missing drop-rows kept are called "row 7".
+std::optional<double> place_behind(std::string_view name) {
+  constexpr std::string_view word = "row ";
+  if (!name.starts_with(word) || !digits_only(name.substr(word.size()))) return std::nullopt;
+  return exact_number(name.substr(word.size()), false).value_or(0);
+}
+
+std::vector<double> places_behind(const std::vector<std::string>& names) {
+  std::vector<double> found;
+  for (const std::string& name : names)
+    if (const auto place = place_behind(name)) found.push_back(*place);
+    else return {};
+  return found;
+}
+
 // The names of the model's rows. Where all are numbers, they are known by their values, in whatever spelling.
 class RowNames {
  public:
@@ -36,7 +51,7 @@ class RowNames {
     if (numbers_ && std::unordered_set<double>(values_.begin(), values_.end()).size() < names.size()) numbers_ = false;
     for (std::size_t row = 0; row < names.size(); ++row)
       same_.push_back(row_of_.emplace(key(names[row], false), row).first->second);
-    count_ = numbers_ ? values_ : numbers_behind("row ");
+    count_ = numbers_ ? values_ : places_behind(names);
     only_count_ = numbers_ && (values_[0] == 0 || values_[0] == 1);
     for (std::size_t row = 0; row < values_.size() && only_count_; ++row)
       only_count_ = values_[row] == values_[0] + static_cast<double>(row);
@@ -61,15 +76,6 @@ class RowNames {
     if (!numbers_) return cell;
     const auto value = exact_number(cell, commas);
     return value ? fmt::format("{}", *value) : std::string();
-  }
-  // Rows without names that --missing drop-rows kept are called "row 7".
-  std::vector<double> numbers_behind(std::string_view word) const {
-    std::vector<double> found;
-    for (const std::string& name : names_) {
-      if (!name.starts_with(word) || !digits_only(std::string_view(name).substr(word.size()))) return {};
-      found.push_back(exact_number(std::string_view(name).substr(word.size()), false).value_or(0));
-    }
-    return found;
   }
 
   const std::vector<std::string>& names_;
@@ -120,19 +126,19 @@ class Asking {
     }
     if (names_.each_its_own() && !names_.only_count()) {
       if (const auto column = certain_column()) return column;
-      if (!names_.are_places()) refuse_none();
+      if (!names_.are_places() || any_called_by_place()) refuse_none();
     }
     return ordered_column(note);
   }
 
   const Named& named(std::size_t column) const { return named_[column]; }
   const RowNames& names() const { return names_; }
+  std::string place(std::size_t column) const { return column == 0 ? table_.first_column : fmt::format("column {}", column + 1); }
 
  private:
   [[noreturn]] void refuse(const std::string& what, const std::string& hint) const {
     throw Error(Failure::input, fmt::format("{}: {}", path_, what), hint);
   }
-  static std::string place(std::size_t column) { return column == 0 ? "the first column" : fmt::format("column {}", column + 1); }
   static std::string have(const std::vector<std::string>& some) {
     return quoted_some(some) + (some.size() == 1 ? " has" : " have");
   }
@@ -171,6 +177,16 @@ class Asking {
           fmt::format("the first line looks like a header, and {} names a row there: {}", place(column), quoted_some(lines_[0])),
           fmt::format("put a header above it, or take it out; {}", say_order));
     return fits || !below.covers() ? from_first : below;
+  }
+
+  // "row 7" in nearly all lines of a column names rows as the model does. A number alone may count other lines.
+  bool any_called_by_place() const {
+    for (std::size_t column = 0; column < lines_[0].size(); ++column) {
+      const auto called = std::count_if(lines_.begin() + 1, lines_.end(),
+                                        [&](const LabelLine& line) { return place_behind(line[column]).has_value(); });
+      if (called > 0 && 10 * static_cast<std::size_t>(called) >= 9 * (lines_.size() - 1)) return true;
+    }
+    return false;
   }
 
   std::vector<double> values_in(std::size_t column) const {
@@ -231,7 +247,7 @@ class Asking {
     const std::string called = quoted_some(names_.all(), 2),
                       way = fmt::format("give every row a line with its name; {}", say_order);
     if (best->rows == 0)
-      refuse(fmt::format("no column holds the names of the model's rows, which are called {}; the first holds {}", called,
+      refuse(fmt::format("no column holds the names of the model's rows, which are called {}; {} holds {}", called, place(0),
                          quoted_some({lines_.back()[0]})),
              way);
     const std::string start =
@@ -348,6 +364,27 @@ class Asking {
         refuse_line(
             fmt::format("the lines of the only column begin with numbers, up to \"{}\", that are not in order", separator));
     }
+    if (blanks_separate())
+      refuse_line("the lines of the only column look like several, with blanks between them, which do not separate");
+  }
+
+  // Nearly all lines have as many parts, of which the last is a number; nearly all differ, and they do not all begin with one word, as "cluster 12" does.
+  bool blanks_separate() const {
+    if (lines_.size() - 1 < few_enough_for_chance) return false;
+    std::unordered_map<std::size_t, std::size_t> with_parts;
+    std::unordered_set<std::string_view> begun, whole;
+    for (std::size_t line = 1; line < lines_.size(); ++line) {
+      std::vector<std::string_view> parts;
+      Cells cells(lines_[line][0], blanks);
+      for (std::string_view part; cells.next(part);) parts.push_back(part);
+      whole.insert(lines_[line][0]);
+      if (parts.size() < 2 || !exact_number(parts.back(), true)) continue;
+      begun.insert(parts.front());
+      ++with_parts[parts.size()];
+    }
+    const std::size_t nearly = (9 * (lines_.size() - 1) + 9) / 10;
+    const bool alike = std::any_of(with_parts.begin(), with_parts.end(), [&](const auto& some) { return some.second >= nearly; });
+    return alike && begun.size() > 1 && whole.size() >= nearly;
   }
 
   template <class RefuseLine>
@@ -403,11 +440,11 @@ bool lay_out_by_names(const LabelLines& table, FirstLine first, const LabelledRo
   layout.lines = named.lines;
   if (named.row_by_row)
     for (std::size_t row = 0; row < layout.lines.size(); ++row) layout.lines[row] = row + named.first;
-  const std::string place = *naming == 0 ? "the first column" : fmt::format("column {}", *naming + 1);
   layout.remarks.push_back(
       asking.names().each_its_own()
-          ? fmt::format("lines are placed by the row names in {}", place)
-          : fmt::format("several rows share a name; lines are taken in order, which is that of the names in {}", place));
+          ? fmt::format("lines are placed by the row names in {}", asking.place(*naming))
+          : fmt::format("several rows share a name; lines are taken in order, which is that of the names in {}",
+                        asking.place(*naming)));
   if (!named.strange.empty())
     layout.remarks.push_back(fmt::format(
         "{} left out, of names that no row of the model has: {}",

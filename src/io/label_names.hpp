@@ -8,8 +8,10 @@
 //                        from a base that the names prove
 //   shared               a column equal to them row by row; one that is not made of them a column of the same names in another order
 //   none, or a count     in order                                                        a column that counts, and not in ascending order
+//   "row 7" (drop-rows)  a column of such names that covers them; or as without names    a column of such names that does not
 //
-// A table of one column is taken in order, unless its lines begin with names or with numbers in another order: it hides a second column.
+// A table of one column is taken in order, unless it hides a second one: its lines begin with names, with numbers in another order, or are several
+// parts of which the last is a number.
 // Lines that name no row are left out, and this is said.
 #pragma once
 

@@ -2,8 +2,8 @@
 //
 // Text (.csv, .tsv, .txt, also gzip'ed): a line a row, with a header or without; label_layout.hpp says how lines find their rows. An empty line
 // of a table of one column is a missing label; of several columns it is a row without labels where the count of rows asks for it. A column is
-// numbers where every cell is a number or missing, unless they are at most 20 different whole numbers, which are words (clusters). Other formats hold numbers, as points do.
-// Does not know: what is done with them.
+// numbers where every cell is a number or missing. Other formats hold numbers, as points do; where they name their rows (HDF5, AnnData) these
+// names are a column of names. Does not know: what is done with labels.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ namespace fd {
 // `notes`: what was recognised, where anybody asks. Throws Error(input / io) that names the file and the line.
 std::vector<Labels> read_labels(const std::string& path, const LabelledRows& rows, std::vector<std::string>* notes = nullptr);
 
-// Targets: the same, but whole numbers stay numbers however few they are, and several files are stacked, as points are. A column may still be
-// words: of one that is used, require_numbers says which cell is no number, as an Error(input).
+// Targets: the same, of several files that are one table, all of them text or none. A column may be words: of one that is used,
+// require_numbers says which cell is no number, as an Error(input).
 std::vector<Labels> read_targets(const std::vector<std::string>& files, const LabelledRows& rows,
                                  std::vector<std::string>* notes = nullptr);
 void require_numbers(const Labels& column, const std::string& file);

@@ -55,7 +55,9 @@ const std::array<Format, 4> formats = {{
      {".h5", ".hdf5", ".h5ad"},
      "\x89HDF\r\n\x1a\n",
      true,
-     [](const std::string& path, const std::string& part, const ReadOptions&) { return open_hdf5_points(path, part); }},
+     [](const std::string& path, const std::string& part, const ReadOptions& options) {
+       return open_hdf5_points(path, part, options.vectors);
+     }},
     {"text",
      {".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz"},
      "\x1f\x8b",  // gzip

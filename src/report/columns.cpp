@@ -4,14 +4,18 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <unordered_map>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace fd {
 namespace {
 
 constexpr std::size_t most_words = Column::other, most_word_bytes = std::size_t{1} << 20;
 constexpr unsigned most_decimals = 9;
+constexpr std::size_t most_clusters = 20;
 
 template <class Whole>
 std::string encode(const std::vector<Whole>& numbers) {
@@ -146,6 +150,20 @@ Column word_column(const Labels& labels, const std::vector<std::size_t>& rows) {
     column.codes.push_back(word.empty() ? Column::missing : place == places.end() ? Column::other : place->second);
   }
   return column;
+}
+
+Column label_column(const Labels& labels, const std::vector<std::size_t>& rows) {
+  if (!labels.words.empty()) return word_column(labels, rows);
+  std::set<double> kinds;
+  for (const double x : labels.numbers) {
+    if (std::isnan(x)) continue;
+    if (x != std::round(x) || std::isinf(x) || (kinds.insert(x + 0.0).second && kinds.size() > most_clusters))
+      return exact_column(labels, rows);
+  }
+  if (kinds.empty()) return exact_column(labels, rows);
+  Labels clusters{labels.name, {}, {}};
+  for (const double x : labels.numbers) clusters.words.push_back(std::isnan(x) ? std::string() : fmt::format("{}", x + 0.0));
+  return word_column(clusters, rows);
 }
 
 std::string base64(const std::vector<std::uint16_t>& codes) { return encode(codes); }

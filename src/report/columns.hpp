@@ -40,6 +40,8 @@ Column number_column(std::string name, std::string kind, const std::vector<std::
                      const std::function<double(std::size_t)>& value);
 Column exact_column(const Labels& labels, const std::vector<std::size_t>& rows);  // of numbers
 Column word_column(const Labels& labels, const std::vector<std::size_t>& rows);
+// As one of these: at most 20 different whole numbers are clusters, and so words, wherever they come from.
+Column label_column(const Labels& labels, const std::vector<std::size_t>& rows);
 
 // Little-endian bytes of the codes, and of whole numbers of 32 bits.
 std::string base64(const std::vector<std::uint16_t>& codes);

@@ -35,8 +35,7 @@ double bytes_of(const Column& column) {
 
 std::vector<Column> label_columns(const std::vector<Labels>& labels, const std::vector<std::size_t>& rows) {
   std::vector<Column> columns;
-  for (const Labels& label : labels)
-    columns.push_back(label.words.empty() ? exact_column(label, rows) : word_column(label, rows));
+  for (const Labels& label : labels) columns.push_back(label_column(label, rows));
   return columns;
 }
 

@@ -24,18 +24,18 @@ void remark_convergence(const Model& model, Remarks& out) {
 void remark_pieces(const Model& model, Remarks& out) {
   const std::size_t near = next_to_one(model.eigenvalues);
   if (near == 0) return;
-  out.push_back(
-      {"separate-pieces", Weight::care,
-       fmt::format("{} next to 1, within {:.2g}: the rows fall into about {} pieces that hardly exchange anything, and {} which "
-                   "piece a row is in.",
-                   near == 1 ? "One eigenvalue is" : fmt::format("{} eigenvalues are", near),
-                   std::max(0.0, 1 - model.eigenvalues[near - 1]), near + 1,
-                   near == 1 ? "that mode only tells" : "those modes only tell"),
-       fmt::format("{}, fit the pieces one by one, or use a smaller --beta if they ought to be connected.",
-                   near < model.modes()
-                       ? fmt::format("Look at {} {}", near + 1 < model.modes() ? "modes" : "mode",
-                                     near + 1 < model.modes() ? fmt::format("{} and on", near + 1) : fmt::format("{}", near + 1))
-                       : std::string("Ask for more modes (-k) to see what is inside them"))});
+  const double distance = std::max(0.0, 1 - model.eigenvalues[near - 1]);
+  out.push_back({"separate-pieces", Weight::care,
+                 fmt::format("{} {}: the rows fall into about {} pieces that hardly exchange anything, and {} which "
+                             "piece a row is in.",
+                             near == 1 ? "One eigenvalue is" : fmt::format("{} eigenvalues are", near),
+                             distance > 0 ? fmt::format("next to 1, within {:.2g}", distance) : std::string("1 but for rounding"),
+                             near + 1, near == 1 ? "that mode only tells" : "those modes only tell"),
+                 fmt::format("{}, fit the pieces one by one, or use a smaller --beta if they ought to be connected.",
+                             near < model.modes() ? fmt::format("Look at {} {}", near + 1 < model.modes() ? "modes" : "mode",
+                                                                near + 1 < model.modes() ? fmt::format("{} and on", near + 1)
+                                                                                         : fmt::format("{}", near + 1))
+                                                  : std::string("Ask for more modes (-k) to see what is inside them"))});
 }
 
 void remark_support(const Model& model, const Findings& found, Remarks& out) {

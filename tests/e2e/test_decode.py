@@ -112,6 +112,45 @@ def test_several_files_are_stacked_and_standard_output_is_csv(program, angles):
     program.refused("decode", "model.h5", "parts.npz:arr_0", "parts.npz:arr_0", "--circular", "rad", words=["300", "400"])
 
 
+def test_targets_with_names_find_their_rows(program, angles):
+    """Coordinates of a table in another order, an AnnData file, and a table in parts: placed by name, or as the user says by position."""
+    import h5py
+
+    rng = np.random.default_rng(5)
+    names, order = [f"cell {i}" for i in range(400)], rng.permutation(400)
+    x = np.load(program.folder / "points.npy")
+    for file, rows in (("named.csv", range(400)), ("turned.csv", order)):
+        (program.folder / file).write_text("\n".join(",".join([names[i], *map(str, x[i])]) for i in rows) + "\n")
+    program("fit", "named.csv", "--beta", 3, "-k", 12, "-o", "model.h5", "--quiet")
+    program("transform", "model.h5", "turned.csv", "-o", "turned.h5", "--quiet")
+    found = decode(program, "turned.h5", "--columns", 1)
+    assert found["by_modes"][-1]["errors"][0]["unexplained"] < 1e-6
+    assert decode(program, "turned.h5", "--columns", 1, "--in-order")["by_modes"][-1]["errors"][0]["unexplained"] > 0.5
+
+    np.save(program.folder / "angle.npy", angles)
+    whole = decode(program, "angle.npy", "--circular", "rad")["by_modes"]
+    with h5py.File(program.folder / "angle.h5ad", "w") as file:
+        file["obsm/X_t"], file["obs/t"] = angles[order][:, None], angles[order]
+        file["obs/_index"] = [names[i].encode() for i in order]
+        file["obs"].attrs["_index"] = "_index"
+    lines = [f"{names[i]},{angles[i]!r}" for i in order]
+    for part, some in (("1.csv", lines[:150]), ("2.csv", lines[150:])):
+        (program.folder / part).write_text("\n".join(["cell,phi", *some]) + "\n")
+    for targets in (["angle.h5ad:/obsm/X_t"], ["angle.h5ad:/obs/t"], ["1.csv", "2.csv"], ["1.csv", "2.csv", "--columns", "phi"]):
+        assert [row["errors"][0]["mean_absolute_error"] for row in decode(program, *targets, "--circular", "rad")["by_modes"]] == [
+            row["errors"][0]["mean_absolute_error"] for row in whole
+        ]
+    with h5py.File(program.folder / "turned.h5", "r+") as file:
+        del file["names"]
+        file["names"] = [f"Cell {i}".encode() for i in order]
+    program.refused("decode", "model.h5", "turned.h5", words=["turned.h5", "list of names", "--in-order"])
+    with h5py.File(program.folder / "part.h5", "w") as file:
+        file["t"], file["names"] = angles[:150], [name.encode() for name in names[:150]]
+    np.save(program.folder / "rest.npy", angles[150:, None])
+    program.refused("decode", "model.h5", "part.h5:/t", "rest.npy", "--circular", "rad", words=["part.h5:/t names its rows", "--in-order"])
+    assert decode(program, "part.h5:/t", "rest.npy", "--circular", "rad", "--in-order")["by_modes"] == whole
+
+
 def test_the_other_unit_is_refused(program, angles):
     np.save(program.folder / "rad.npy", angles)
     np.save(program.folder / "deg.npy", np.degrees(angles))

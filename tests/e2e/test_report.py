@@ -75,6 +75,18 @@ def test_labels(program, model):
     assert len(columns[0]["words"]) == rows
 
 
+def test_clusters_are_the_same_from_every_file(program, model):
+    import h5py
+
+    clusters = np.arange(400) % 3
+    np.save(program.folder / "c.npy", clusters)
+    np.savetxt(program.folder / "c.csv", clusters, fmt="%d")
+    with h5py.File(program.folder / "c.h5", "w") as file:
+        file["clusters"] = clusters
+    program("report", "model.h5", "--color", "c.npy", "c.csv", "c.h5", "-o", "report.html")
+    assert [(c["kind"], c["words"]) for c in document_of(program.folder / "report.html")["columns"][5:]] == 3 * [("word", ["0", "1", "2"])]
+
+
 def test_labels_that_do_not_fit_are_refused(program, model):
     """Rather than shifted by a row: a header and one label too few, an empty line, one label too many, names that do not all fit."""
     rng = np.random.default_rng(3)

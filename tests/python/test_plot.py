@@ -202,6 +202,14 @@ def test_labels_find_the_rows_that_they_name(named, tmp_path):
         for same in (labels, shuffled, pandas.concat([stray, shuffled]), {"size": shuffled["size"], "kind": labels["kind"].tolist()}):
             assert model.report(labels=same) == page
         assert model.report(labels=shuffled["size"]) == model.report(labels={"size": values})
+        np.testing.assert_array_equal(model.plot_embedding(colour=shuffled["size"]).collections[0].get_array(), values)
+        categories = shuffled["kind"].astype(pandas.CategoricalDtype(["below", "above", "none"]))
+        kinds = model.plot_embedding(colour=categories)
+        assert [text.get_text() for text in kinds.get_legend().get_texts()] == ["below", "above"]
+        np.testing.assert_array_equal(kinds.collections[0].get_offsets(), model.embedding_[values <= 0, :2])
+        with pytest.raises(ValueError, match=r"values of colour have an index in which 1 of the 400 rows"):
+            model.plot_embedding(colour=labels["size"].iloc[1:])
+        plt.close("all")
         with pytest.raises(ValueError, match=r"'size' have an index in which 1 of the 400 rows of the map are not found, such as .*to_numpy"):
             model.report(labels=labels["size"].iloc[1:])
         with pytest.raises(ValueError, match=r"several labels 'size' are named .*to_numpy"):
@@ -217,7 +225,16 @@ def test_labels_without_names_are_in_the_order_of_the_rows(points):
     assert names_on(plain.report()) is None
     for model in (plain, named):
         assert model.report(labels=counted) == model.report(labels={"size": values})
-    assert plain.report(labels=counted[::-1]) == plain.report(labels={"size": values[::-1]})  # as the page on Python says
+    assert plain.report(labels=counted.sample(frac=1, random_state=3)) == plain.report(labels={"size": values})
+    for stray in (counted.set_axis([f"cell {i}" for i in range(400)]), counted.set_axis(range(1, 401))):
+        with pytest.raises(ValueError, match=r"of the 400 rows of the map are not found, such as .*to_numpy"):
+            plain.report(labels=stray)
+    # an array has no index that labels could be of: they may stand as its rows do, or not
+    array = DiffusionMap(3, beta=1.5).fit(points)
+    for ascending in (counted, counted.set_axis(range(7, 407))):
+        assert array.report(labels=ascending) == array.report(labels={"size": values})
+    with pytest.raises(ValueError, match="counts in another order than they stand"):
+        array.report(labels=counted[::-1])
     with pytest.raises(ValueError, match="400 of the 400 rows"):
         named.report(labels=counted[::-1])
     # the index of a part of a table is no count of its rows

@@ -111,6 +111,19 @@ TEST_F(IoHdf5, ChoiceOfTheDataset) {
   EXPECT_TRUE(says(error, "/more (2, 3)"));
   add("labels.h5", "/labels", {4}, H5T_STD_I32LE);
   EXPECT_TRUE(says(error_of([&] { open_points({path("labels.h5")}); }), "no two-dimensional dataset"));
+  ReadOptions options;
+  options.vectors = true;
+  counts(*open_points({path("labels.h5")}, options), 4, 1);
+  counts(*open_points({path("x.h5") + ":/labels"}, options), 4, 1);
+  EXPECT_TRUE(says(error_of([&] { open_points({path("x.h5") + ":/cube"}, options); }), "(2, 2, 2)"));
+}
+
+TEST_F(IoHdf5, NamesBesideATableAreThoseOfItsRows) {
+  add("x.h5", "/coordinates", {4, 3}, H5T_IEEE_F32LE);
+  add("x.h5", "/names", {4}, H5T_STD_I32LE);
+  EXPECT_EQ(open_points({path("x.h5") + ":/coordinates"})->row_names(), (std::vector<std::string>{"0", "1", "2", "3"}));
+  add("x.h5", "/others", {5, 3}, H5T_IEEE_F32LE);
+  EXPECT_TRUE(open_points({path("x.h5") + ":/others"})->row_names().empty());
 }
 
 TEST_F(IoHdf5, AnnData) {

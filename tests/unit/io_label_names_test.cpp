@@ -152,6 +152,11 @@ TEST_F(LabelNamesTest, RowsThatDropRowsKeptAreKnownByTheirNumbers) {
   for (const char* text : {"7,c\n2,a\n3,b\n9,d\n", "6,c\n1,a\n2,b\n8,d\n", "p5,c\np2,a\np3,b\np9,d\n", "2,a\n3,b\n5,c\n9,d\n",
                            "5,a\n6,b\n7,c\n8,d\n"})
     EXPECT_REFUSED(read(text, kept), "count") << text;
+  // names, and not those of these rows
+  for (const char* text : {"row,k\nrow 1,a\nrow 2,b\nrow 3,c\nrow 4,d\n", "k,row\na,row 10\nb,row 11\nc,row 12\nd,row 13\n"}) {
+    EXPECT_REFUSED(read(text, kept), "--in-order");
+    EXPECT_FALSE(in_order(text, kept).starts_with("refused"));
+  }
 }
 
 TEST_F(LabelNamesTest, BlankLinesStandWhereTheCountSaysSo) {

@@ -34,13 +34,6 @@ TEST_F(LabelsTest, WordsAndNumbersWithAHeaderOrWithout) {
   EXPECT_EQ(bare[0].words, (Words{"T cell", "B cell", ""}));
 }
 
-TEST_F(LabelsTest, FewWholeNumbersAreClusters) {
-  EXPECT_EQ(read("0\n1\n0\n", 3)[0].words, (Words{"0", "1", "0"}));
-  std::string many;
-  for (int i = 0; i < 30; ++i) many += std::to_string(i) + "\n";
-  EXPECT_EQ(read(many, 30)[0].numbers.size(), 30u);
-}
-
 TEST_F(LabelsTest, RefusesOtherLengthsAndWidths) {
   for (const char* text : {"", "a\n", "a\nb\nc\nd\ne\n", "a,b\nc\nd,e\n"}) EXPECT_THROW(read(text, 3), Error) << text;
   EXPECT_THROW(read(std::string("a\nb\0c\nd\n", 8), 3), Error);
@@ -88,6 +81,62 @@ TEST_F(LabelsTest, AHeaderIsKnownByItsContent) {
   EXPECT_EQ(read_labels(put("labels.csv", "parity\n" + words), {9, {}}, &notes)[0].name, "parity");
   ASSERT_EQ(notes.size(), 1u);
   EXPECT_NE(notes[0].find("header: \"parity\""), std::string::npos) << notes[0];
+}
+
+// What pandas writes above columns without names. With a row lost the heading must not become the label of a row.
+TEST_F(LabelsTest, ANumberMayBeAHeading) {
+  const auto below = [](const std::string& heading, std::size_t count, const char* index, const char* label) {
+    std::string text = heading + "\n";
+    for (std::size_t i = 0; i < count; ++i)
+      text += (*index != 0 ? std::to_string(i) + index : std::string()) + label + std::to_string(i + 1) + "\n";
+    return text;
+  };
+  struct Case {
+    const char *heading, *index, *label, *name;
+  };
+  for (const auto& [heading, index, label, name] : {Case{"0", "", "0.25", "0"},
+                                                    {"2019", "", "1.5", "2019"},
+                                                    {"0.5", "", "0.3217", "0.5"},
+                                                    {"0,1", "", "0.5,7", "1"},
+                                                    {"0,1", "", "3,7", "1"},
+                                                    {",0", ",", "0.5", "0"},
+                                                    {",0", ",", "", "0"},
+                                                    {",0,1", ",", "0.5,2.5", "1"}}) {
+    SCOPED_TRACE(heading);
+    EXPECT_EQ(read(below(heading, 12, index, label), 12).back().name, name);
+    const std::string lost = below(heading, 11, index, label);
+    EXPECT_NE(refusal([&] { read(lost, 12); }).find("11 labels for 12 rows"), std::string::npos);
+    EXPECT_NE(refusal([&] { read_targets({put("t.csv", lost)}, {12, {}}); }), "");
+    if (heading[0] == ',') continue;
+    EXPECT_EQ(read_labels(put("labels.csv", lost), {12, {}, Placing::in_order})[0].numbers[0], std::stod(heading));
+  }
+  // numbers like those below, and rows that are counted
+  for (const char* text : {"0\n1\n0\n1\n", "0.0\n1.2345\n0.3456\n2.3456\n", "1.5\n2\n3.25\n4.5\n", "0,1\n1,0\n2,1\n3,0\n"})
+    EXPECT_EQ(read(text, 4)[0].numbers.size(), 4u) << text;
+}
+
+TEST_F(LabelsTest, CommentsAboveTheTable) {
+  const std::string lost = "# made by me\nlabel\n1.5\n2.5\n";
+  EXPECT_EQ(read(lost, 2)[0].name, "label");
+  EXPECT_NE(refusal([&] { read(lost, 3); }).find("2 labels for 3 rows"), std::string::npos);
+  // a blank line below a comment is no label
+  EXPECT_NE(refusal([&] { read("# made by me\n\nlabel\n1.5\n2.5\n", 3); }), "");
+  EXPECT_EQ(read("# made by me\n# today\n\na,1.5\nb,2.5\n", 2)[1].numbers, (std::vector<double>{1.5, 2.5}));
+  // where all have it, it belongs to them
+  EXPECT_EQ(read("#3\n#1\n#2\n", 3)[0].words, (Words{"#3", "#1", "#2"}));
+  EXPECT_EQ(read("#N/A\n1.5\n2.5\n", 3)[0].numbers.size(), 3u);
+}
+
+TEST_F(LabelsTest, BlanksDoNotSeparate) {
+  std::string written, days, clusters;
+  for (int i = 0; i < 12; ++i) {
+    written += std::to_string(i + 1) + " 1.4" + std::to_string(i) + "\n";
+    days += std::to_string(i) + " days\n";
+    clusters += "blob " + std::to_string(i) + "\n";
+  }
+  for (const std::string& text : {"label\n" + written, written})
+    EXPECT_NE(refusal([&] { read(text, 12); }).find("blanks between them"), std::string::npos);
+  for (const std::string& text : {days, clusters}) EXPECT_EQ(read(text, 12)[0].words.size(), 12u);
 }
 
 TEST_F(LabelsTest, EmptyLinesOfOneColumnAreMissingLabels) {
@@ -201,6 +250,31 @@ TEST_F(LabelsTest, AGuessedHeaderIsRefusedWhereRowsWereLeftOut) {
   }
   EXPECT_EQ(read_labels(put("labels.csv", "cluster\na\nb\n"), {2, {}, Placing::if_certain, true})[0].name, "cluster");
   EXPECT_NE(refusal([&] { read("\nx\na\nb\n", 3); }), "");  // a blank line is no header
+}
+
+TEST_F(LabelsTest, SeveralFilesAreOneTable) {
+  const Words names = {"r1", "r2", "r3", "r4"};
+  const auto stacked = [&](const std::string& first, const std::string& second) {
+    return read_targets({put("1.csv", first), put("2.csv", second)}, {4, names});
+  };
+  const auto placed = stacked("cell,t\nr3,3\nr1,1\n", "cell,t\nr4,4\nr2,2\n");
+  ASSERT_EQ(placed.size(), 1u);
+  EXPECT_EQ(placed[0].name, "t");
+  EXPECT_EQ(placed[0].numbers, (std::vector<double>{1, 2, 3, 4}));
+  EXPECT_EQ(stacked("r3,3\nr1,1\n", "r4,4\nr2,2\n")[0].numbers, (std::vector<double>{1, 2, 3, 4}));
+  // blank lines at the end and above a header are nothing
+  EXPECT_EQ(stacked("cell,t\nr3,3\nr1,1\n\n", "\ncell,t\nr4,4\nr2,2\n")[0].numbers, (std::vector<double>{1, 2, 3, 4}));
+  EXPECT_NE(refusal([&] { stacked("cell,t\nr3,3\nr1,1\n", "cell,t\nr4,4\nr1,2\n"); }).find("more than one line"),
+            std::string::npos);
+  EXPECT_NE(refusal([&] { stacked("cell,t\nr3,3\nr1,1\n", "cell,u\nr4,4\nr2,2\n"); }).find("another header"), std::string::npos);
+  EXPECT_NE(refusal([&] { stacked("cell,t\nr3,3\nr1,1\n", "r4,4\nr2,2\n"); }).find("2.csv: whether line 1 is a header"),
+            std::string::npos);
+  EXPECT_NE(refusal([&] { stacked("t\n1\n2\n", "t,u\n1,2\n3,4\n"); }).find("other columns"), std::string::npos);
+  EXPECT_NE(refusal([&] { stacked("1.5\n2.5\n", ""); }).find("no lines"), std::string::npos);
+  EXPECT_NE(refusal([&] {
+              read_targets({put("1.csv", "1\n2\n"), put("2.npy", "")}, {4, names});
+            }).find("text and arrays"),
+            std::string::npos);
 }
 
 TEST_F(LabelsTest, TargetsAreNumbersEvenWhereTheyAreFewWholeOnes) {

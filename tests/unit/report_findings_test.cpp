@@ -184,6 +184,14 @@ TEST(Remarks, AreMadeWhereThereIsCause) {
   EXPECT_EQ(changed([](Model& m) { m.points = Table(), m.converged = false; }), (Names{"not-converged", "no-points"}));
 }
 
+TEST(Remarks, SayHowFarFromOne) {
+  Model model = sound_model();
+  model.eigenvalues[0] = 1 - 1e-5;
+  EXPECT_NE(remarks(model)[0].sentence.find("One eigenvalue is next to 1, within 1e-05"), std::string::npos);
+  model.eigenvalues[0] = 1;
+  EXPECT_NE(remarks(model)[0].sentence.find("One eigenvalue is 1 but for rounding: the rows"), std::string::npos);
+}
+
 // Modes 1, 2 and 4 of the data, a point's own mode between them, and a fifth.
 Model model_with_a_localised_mode() {
   Model model = sound_model();

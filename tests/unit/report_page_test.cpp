@@ -125,6 +125,20 @@ TEST(Columns, WordsAreListedByFrequency) {
   EXPECT_EQ(column.codes, (std::vector<std::uint16_t>{0, 1, Column::missing, 0, 2}));
 }
 
+TEST(Columns, FewWholeNumbersAreClusters) {
+  const double nan = std::nan("");
+  const Column clusters = label_column({"k", {}, {2, 0, nan, 2, -0.0, 10}}, first_rows(6));
+  EXPECT_EQ(clusters.kind, "word");
+  EXPECT_EQ(clusters.words, (std::vector<std::string>{"0", "2", "10"}));
+  EXPECT_EQ(clusters.codes[2], Column::missing);
+  std::vector<double> twenty(20), more(21);
+  std::iota(twenty.begin(), twenty.end(), 0), std::iota(more.begin(), more.end(), 0);
+  EXPECT_EQ(label_column({"k", {}, twenty}, first_rows(20)).kind, "word");
+  for (const std::vector<double>& numbers : {more, {1, 2.5}, {nan, nan}, {1, std::numeric_limits<double>::infinity()}})
+    EXPECT_EQ(label_column({"x", {}, numbers}, first_rows(numbers.size())).kind, "number");
+  EXPECT_EQ(label_column({"k", {"1.50", "b"}, {}}, first_rows(2)).words.front(), "1.50");
+}
+
 TEST(Columns, WordsBeyondTheListAreOthers) {
   Labels labels{"k", {}, {}};
   for (std::size_t i = 0; i < 70000; ++i) labels.words.push_back("word " + std::to_string(i));
