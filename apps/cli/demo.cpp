@@ -50,7 +50,7 @@ int run_demo(const DemoArguments& arguments, const std::vector<std::string>& com
   throw_if_interrupted();
   write_table(points, points_path);
   const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  model.provenance = provenance_text(command, options, describe_inputs({points_path}), {}, wall);
+  model.provenance = provenance_text(command, options, describe_inputs({points_path}), {}, {}, wall);
   save_model(model, model_path);
   ReportOptions report;
   report.title = "Diffusion map of a Swiss roll";

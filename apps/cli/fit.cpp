@@ -165,7 +165,7 @@ int fit_and_write(const FitVerbArguments& arguments, const std::vector<std::stri
     arguments.fit.check_rows(source->rows());
     inputs = describe_inputs(arguments.points);
   }
-  const std::vector<std::string> notes = notes_of(*source);
+  const std::vector<std::string> notes = notes_of(*source), columns = source->column_names();
   for (const std::string& note : notes) display.note(note);
   for (const std::string& note : arguments.fit.without_effect()) display.note(note);
   options.observer = &display;
@@ -182,7 +182,7 @@ int fit_and_write(const FitVerbArguments& arguments, const std::vector<std::stri
   display.clear();
   if (interrupt_requested()) throw kept.interrupted();
   const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  model.provenance = provenance_text(command, options, inputs, notes, wall);
+  model.provenance = provenance_text(command, options, inputs, notes, columns, wall);
   save_model(model, arguments.output);
   try {
     if (!arguments.coordinates.empty()) write_table(model.embedding(), arguments.coordinates, model.names);

@@ -51,6 +51,7 @@ class InterruptibleSource final : public PointSource {
   // In pieces of at most 8 MB, so that one call for all rows of a slow file can be stopped too.
   void read(std::size_t first, std::size_t count, double* out) override {
     const std::size_t piece = std::max<std::size_t>(1, (std::size_t{1} << 20) / std::max<std::size_t>(1, dimension()));
+  std::vector<std::string> column_names() const override { return source_->column_names(); }
     for (std::size_t done = 0; done < count; done += piece) {
       throw_if_interrupted();
       source_->read(first + done, std::min(piece, count - done), out + done * dimension());
