@@ -21,6 +21,7 @@
 #include "common/exit_status.hpp"
 #include "common/interrupt.hpp"
 #include "fit/check_options.hpp"
+#include "common/validators.hpp"
 #include "fit/forecast.hpp"
 #include "fit/resources.hpp"
 #include "io/open_points.hpp"
@@ -135,7 +136,7 @@ Action declare_estimate(CLI::App& app, const std::vector<std::string>&) {
   arguments->read.declare(app);
   arguments->fit.declare(app);
   app.add_option("--link", arguments->link, "gigabytes a second between two of --ranks machines like this one")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number)
       ->type_name("GB/S")
       ->capture_default_str();
   app.add_flag("--json", arguments->json, "one JSON document on standard output")->group("Output");

@@ -257,7 +257,7 @@ Action declare_fit(CLI::App& app, const std::vector<std::string>& command) {
       ->type_name("FILE")
       ->group("Output");
   app.add_option("--checkpoint-every", arguments->checkpoint_every, "seconds between two writings; default: a few minutes")
-      ->check(CLI::NonNegativeNumber)
+      ->check(non_negative_number)
       ->type_name("SECONDS")
       ->group("Output");
   app.add_flag("--no-checkpoint", arguments->no_checkpoint, "keep nothing, and look for nothing that was kept")->group("Output");

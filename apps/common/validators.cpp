@@ -42,6 +42,11 @@ std::string positive_number(const std::string& word) {
 }
 
 int checked_threads(std::size_t threads) {
+std::string non_negative_number(const std::string& word) {
+  const std::string wrong = real_number(word);
+  return !wrong.empty() || std::strtod(word.c_str(), nullptr) >= 0 ? wrong : word + " is not a number of zero or more";
+}
+
   constexpr auto most = static_cast<std::size_t>(Team::most_threads);
   if (threads > most) throw Error(Failure::misuse, fmt::format("--threads {}: at most {}", threads, most), "0 uses all cores");
   return static_cast<int>(threads);

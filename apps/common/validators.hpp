@@ -13,6 +13,7 @@ std::string whole_number(const std::string& word);
 std::string positive_whole_number(const std::string& word);
 std::string real_number(const std::string& word);
 std::string positive_number(const std::string& word);
+std::string non_negative_number(const std::string& word);
 
 // The number itself; Error(misuse) where no machine has so many.
 int checked_threads(std::size_t threads);

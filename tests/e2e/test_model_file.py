@@ -117,6 +117,14 @@ def test_every_write_may_fail(program, points, failing_writes, arguments):
             (h5py.File if output.suffix == ".h5" else np.load)(output)
 
 
+def test_no_free_descriptor_is_no_damage(program, points):
+    program(*FIT, "-o", "model.h5")
+    for limit in (4, 5):
+        command = f'ulimit -n {limit}; exec "{PROGRAM}" info model.h5'
+        result = subprocess.run(["sh", "-c", command], cwd=program.folder, capture_output=True, text=True, timeout=60)
+        assert result.returncode == 3 and "Too many open files" in result.stderr and "damaged" not in result.stderr
+
+
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM, signal.SIGINT])
 def test_signals_while_writing(program, points, failing_writes, number):
     """Whole or nothing, and no temporary file."""
