@@ -16,6 +16,7 @@
 #include "common/interrupt.hpp"
 #include "common/made_points.hpp"
 #include "common/progress_display.hpp"
+#include "common/validators.hpp"
 #include "io/atomic_file.hpp"
 #include "io/open_points.hpp"
 #include "io/write_table.hpp"
@@ -36,6 +37,7 @@ int run_demo(const DemoArguments& arguments, const std::vector<std::string>& com
   const std::string prefix = arguments.folder == "." ? "" : arguments.folder + "/";
   const std::string points_path = prefix + "demo.npy", model_path = prefix + "demo-model.h5",
                     page_path = prefix + "demo-report.html";
+  refuse_one_file({{"points", points_path}, {"model", model_path}, {"page", page_path}});
   { AtomicFile points_check(points_path), model_check(model_path), page_check(page_path); }
 
   const Table points = swiss_roll(rows, false);
