@@ -57,16 +57,17 @@ int run_demo(const DemoArguments& arguments, const std::vector<std::string>& com
   ReportOptions report;
   report.title = "Diffusion map of a Swiss roll";
   report.labels = {{"angle along the roll", {}, swiss_roll_angles(rows)}};
-  write_page(model, report, page_path);
+  write_page(make_page(model, report), page_path);
 
   if (!arguments.quiet) {
     print_result(fmt::format("A Swiss roll of {} points, and its diffusion map.\n\n", rows) +
-                 summary_text(model, "chosen by the flow") + "\n" + row_text("points", points_path) +
-                 row_text("model", model_path) +
-                 fmt::format("\nNext:\n  flashdiffusion info {1}\n  flashdiffusion transform {1} {0} -o {2}coordinates.npy\n"
-                             "  flashdiffusion fit {0} --beta 10 -k 16 -o {2}finer.h5\n",
-                             points_path, model_path, prefix) +
-                 fmt::format("\nOpen {} in a browser to see the map.\n", page_path));
+                     summary_text(model, "chosen by the flow") + "\n" + row_text("points", points_path) +
+                     row_text("model", model_path) +
+                     fmt::format("\nNext:\n  flashdiffusion info {1}\n  flashdiffusion transform {1} {0} -o {2}coordinates.npy\n"
+                                 "  flashdiffusion fit {0} --beta 10 -k 16 -o {2}finer.h5\n",
+                                 points_path, model_path, prefix) +
+                     fmt::format("\nOpen {} in a browser to see the map.\n", page_path),
+                 fmt::format("{}, {}, {}", points_path, model_path, page_path));
   }
   if (model.converged) return done;
   complain(model.outcome, "the files were written all the same");

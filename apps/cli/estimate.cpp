@@ -4,6 +4,7 @@
 #include <charconv>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -20,8 +21,8 @@
 #include "common/console.hpp"
 #include "common/exit_status.hpp"
 #include "common/interrupt.hpp"
-#include "fit/check_options.hpp"
 #include "common/validators.hpp"
+#include "fit/check_options.hpp"
 #include "fit/forecast.hpp"
 #include "fit/resources.hpp"
 #include "io/open_points.hpp"
@@ -60,7 +61,7 @@ std::size_t count_of(const std::string& word) {
 }
 
 int run_estimate(const EstimateArguments& arguments) {
-  LeaveAtOnce reading;
+  std::optional<LeaveAtOnce> reading(std::in_place);  // until the result is printed
   Options options = arguments.fit.options();
   options.link_bytes_per_second = 1e9 * arguments.link;
   Forecast forecast;
@@ -92,6 +93,7 @@ int run_estimate(const EstimateArguments& arguments) {
   const double free = static_cast<double>(available_memory_bytes());
   const bool too_much =
       forecast.ranks > 1 ? free > 0 && forecast.memory_bytes > free : !memory_complaint(rows, dimension, options).empty();
+  reading.reset();
   if (arguments.json) {
     const nlohmann::ordered_json document = {
         {"n", rows},

@@ -184,11 +184,14 @@ int fit_and_write(const FitVerbArguments& arguments, const std::vector<std::stri
   save_model(model, arguments.output);
   try {
     if (!arguments.coordinates.empty()) write_table(model.embedding(), arguments.coordinates, model.names);
-    if (!arguments.report.empty()) write_page(model, {}, arguments.report);
+    if (!arguments.report.empty()) write_page(make_page(model, {}), arguments.report);
   } catch (const Error& error) {
     throw Error(error.kind(), fmt::format("{}; the model was written to {}", error.what(), arguments.output), error.hint());
   }
   kept.remove(display);
+  std::string written = arguments.output;
+  for (const std::string* further : {&arguments.coordinates, &arguments.report})
+    if (!further->empty()) written += ", " + *further;
 
   if (arguments.json) {
     nlohmann::ordered_json document = summary_json(model);
@@ -196,11 +199,12 @@ int fit_and_write(const FitVerbArguments& arguments, const std::vector<std::stri
     document["output"] = arguments.output;
     if (!arguments.coordinates.empty()) document["coordinates"] = arguments.coordinates;
     if (!arguments.report.empty()) document["report"] = arguments.report;
-    print_result(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    print_result(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n", written);
   } else if (!arguments.quiet) {
     print_result(summary_text(model, arguments.fit.bandwidth.origin()) + "\n" + row_text("written", arguments.output) +
-                 (arguments.coordinates.empty() ? "" : row_text("", arguments.coordinates)) +
-                 (arguments.report.empty() ? "" : row_text("", arguments.report)));
+                     (arguments.coordinates.empty() ? "" : row_text("", arguments.coordinates)) +
+                     (arguments.report.empty() ? "" : row_text("", arguments.report)),
+                 written);
   }
   if (model.converged) {
     display.remarks(model);

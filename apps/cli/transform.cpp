@@ -147,10 +147,11 @@ int run_transform(const TransformArguments& arguments) {
     const nlohmann::ordered_json document = {{"rows", coordinates.rows()}, {"modes", coordinates.columns()},
                                              {"time", arguments.time},     {"beyond_reach", beyond_reach},
                                              {"model", arguments.model},   {"output", arguments.output}};
-    print_result(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    print_result(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n", arguments.output);
   } else if (!arguments.quiet && !to_stdout) {
     print_result(fmt::format("{} of {} at time {:g} written to {}\n", counted(coordinates.rows(), "row"),
-                             counted(coordinates.columns(), "coordinate"), arguments.time, arguments.output));
+                             counted(coordinates.columns(), "coordinate"), arguments.time, arguments.output),
+                 arguments.output);
   }
   if (beyond_reach.size() < coordinates.rows()) return done;
   complain("every row is beyond the kernel's reach of the fitted ones",

@@ -126,16 +126,26 @@ def test_no_free_descriptor_is_no_damage(program, points):
 
 
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM, signal.SIGINT])
-def test_signals_while_writing(program, points, failing_writes, number):
-    """Whole or nothing, and no temporary file."""
-    for at in (1, 5, 20):
+@pytest.mark.parametrize("arguments", [
+    (*FIT, "-o", "out.h5"),
+    ("transform", "model.h5", "points.npy", "-o", "out.csv"),
+    ("decode", "model.h5", "points.npy", "-o", "out.csv"),
+    ("report", "model.h5", "-o", "out.html"),
+], ids=lambda arguments: arguments[0])
+def test_signals_while_writing(program, points, failing_writes, arguments, number):
+    """Whole or nothing, no temporary file, and nobody says that nothing was written where it was."""
+    program(*FIT, "-o", "model.h5")
+    output = program.folder / arguments[-1]
+    for at in (1, 2, 3, 5, 20):
         environment = {**failing_writes, "FAIL_AT": str(at), "FAIL_SIGNAL": str(int(number))}
-        result, _ = run(program.folder, *FIT, "-o", "out.h5", environment=environment)
+        result, _ = run(program.folder, *arguments, environment=environment)
         assert result.returncode in (0, 130), result.stderr
         assert [path.name for path in program.folder.glob(".*")] == []
-        if (program.folder / "out.h5").exists():
-            program("info", "out.h5")
-            (program.folder / "out.h5").unlink()
+        assert output.exists() != ("nothing was written" in result.stderr), result.stderr
+        if output.exists():
+            if output.suffix == ".h5":
+                program("info", "out.h5")
+            output.unlink()
 
 
 def test_the_end_of_the_session(program):
