@@ -75,6 +75,8 @@ def test_columns_in_another_order_are_refused(program, points):
     program("fit", "x.csv", "--beta", 3, "-k", 3, "-o", "model.h5")
     with h5py.File(program.folder / "model.h5") as file:
         assert json.loads(file["provenance"][()])["feature_names"] == list("abcd")  # where the Python package looks
+    program("report", "model.h5", "-o", "page.html")
+    assert "feature_names" not in (program.folder / "page.html").read_text()
     program.refused("fit", "x.csv", "swapped.csv", "--beta", 3, "-o", "m.h5", words=["another order", "swapped.csv"])
     program.refused("transform", "model.h5", "swapped.csv", "-o", "c.csv", words=["another order", "model.h5", '"b"'])
     assert "names differ" in program("transform", "model.h5", "other.csv", "-o", "c.csv").stderr
