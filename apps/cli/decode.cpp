@@ -166,21 +166,26 @@ int run_decode(const DecodeArguments& arguments) {
     refuse_overwriting(arguments.output, arguments.targets);
     refuse_overwriting(arguments.output, {arguments.model});
   }
-  LeaveAtOnce blocking;  // nothing is written before the end
-  const Model model = load_model(arguments.model);
-  const Targets targets = chosen_targets(arguments, model);
+  Model model;
+  Targets targets;
   DecodeOptions options;
-  if (const auto unit = angle_unit_from_name(arguments.circular)) {
-    check_unit(targets, *unit, arguments.targets[0]);
-    options.period = period(*unit);
+  Decoding decoding;
+  {
+    LeaveAtOnce blocking;
+    model = load_model(arguments.model);
+    targets = chosen_targets(arguments, model);
+    if (const auto unit = angle_unit_from_name(arguments.circular)) {
+      check_unit(targets, *unit, arguments.targets[0]);
+      options.period = period(*unit);
+    }
+    options.modes = arguments.modes;
+    options.ridge = arguments.ridge;
+    options.folds = arguments.folds;
+    options.blocks = arguments.split == "blocks";
+    options.seed = arguments.seed;
+    decoding = decode(model, targets.values, options);
+    require_finite(decoding.decoded, targets);
   }
-  options.modes = arguments.modes;
-  options.ridge = arguments.ridge;
-  options.folds = arguments.folds;
-  options.blocks = arguments.split == "blocks";
-  options.seed = arguments.seed;
-  const Decoding decoding = decode(model, targets.values, options);
-  require_finite(decoding.decoded, targets);
 
   if (!arguments.quiet)
     for (const std::string& note : targets.notes) remark("note: " + note);
@@ -190,7 +195,8 @@ int run_decode(const DecodeArguments& arguments) {
         decoding.decoded, model.names, [](std::string_view text) { print_result(std::string(text)); }, headings);
   else if (!arguments.output.empty()) write_table(decoding.decoded, arguments.output, model.names, headings);
   if (arguments.json) {
-    print_result(to_json(decoding, targets, arguments).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    print_result(to_json(decoding, targets, arguments).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n",
+                 arguments.output);
   } else if (!arguments.quiet && !to_stdout) {
     std::string text = row_text(
         "rows", fmt::format("{} with targets of {}, {} folds ({})", decoding.rows, model.n, arguments.folds, arguments.split));
@@ -201,7 +207,7 @@ int run_decode(const DecodeArguments& arguments) {
     if (!arguments.output.empty())
       text += row_text("\nwritten", fmt::format("{}  (from {}, each row by a decoder that has not seen it)", arguments.output,
                                                 counted(decoding.by_modes.back().modes, "mode")));
-    print_result(text);
+    print_result(text, arguments.output);
   }
   return done;
 }

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -20,6 +21,7 @@
 #include "common/console.hpp"
 #include "common/exit_status.hpp"
 #include "common/interrupt.hpp"
+#include "common/validators.hpp"
 #include "fit/check_options.hpp"
 #include "fit/forecast.hpp"
 #include "fit/resources.hpp"
@@ -59,7 +61,7 @@ std::size_t count_of(const std::string& word) {
 }
 
 int run_estimate(const EstimateArguments& arguments) {
-  LeaveAtOnce reading;
+  std::optional<LeaveAtOnce> reading(std::in_place);  // until the result is printed
   Options options = arguments.fit.options();
   options.link_bytes_per_second = 1e9 * arguments.link;
   Forecast forecast;
@@ -91,6 +93,7 @@ int run_estimate(const EstimateArguments& arguments) {
   const double free = static_cast<double>(available_memory_bytes());
   const bool too_much =
       forecast.ranks > 1 ? free > 0 && forecast.memory_bytes > free : !memory_complaint(rows, dimension, options).empty();
+  reading.reset();
   if (arguments.json) {
     const nlohmann::ordered_json document = {
         {"n", rows},
@@ -135,7 +138,7 @@ Action declare_estimate(CLI::App& app, const std::vector<std::string>&) {
   arguments->read.declare(app);
   arguments->fit.declare(app);
   app.add_option("--link", arguments->link, "gigabytes a second between two of --ranks machines like this one")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number)
       ->type_name("GB/S")
       ->capture_default_str();
   app.add_flag("--json", arguments->json, "one JSON document on standard output")->group("Output");

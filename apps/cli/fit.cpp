@@ -72,14 +72,20 @@ void check_model_name(const std::string& output) {
                   fmt::format("name it .h5; --coordinates {} writes the coordinates as a table", output));
 }
 
-// A further file to write must be none of the others.
-void check_distinct(const FitVerbArguments& arguments, const char* option, const std::string& path) {
-  refuse_overwriting(path, arguments.points, option);
-  const auto whole = [](const std::string& name) { return std::filesystem::absolute(name).lexically_normal(); };
-  for (const std::string* other :
-       {&arguments.output, &arguments.coordinates, &arguments.report, &arguments.log, &arguments.checkpoint})
-    if (other != &path && !other->empty() && whole(*other) == whole(path))
-      throw Error(Failure::misuse, fmt::format("{} {} is another result's file too", option, path), "name another file");
+std::string checkpoint_name(const FitVerbArguments& arguments) {
+  if (arguments.no_checkpoint || arguments.output.empty()) return arguments.checkpoint;
+  return arguments.checkpoint.empty() ? arguments.output + ".checkpoint" : arguments.checkpoint;
+}
+
+// What is written replaces neither points nor another result.
+void check_distinct(const FitVerbArguments& arguments) {
+  const std::vector<Output> outputs = {{"--output", arguments.output},
+                                       {"--coordinates", arguments.coordinates},
+                                       {"--report", arguments.report},
+                                       {"--log", arguments.log},
+                                       {"--checkpoint", checkpoint_name(arguments)}};
+  for (const Output& output : outputs) refuse_overwriting(output.path, arguments.points, output.what);
+  refuse_one_file(outputs);
 }
 
 // Where a fit keeps what it has found so far: where that was asked for, where an earlier one left something, and beside the model where the fit
@@ -94,11 +100,8 @@ class KeptState {
     }
     constexpr double long_seconds = 600;
     const bool asked = !arguments.checkpoint.empty();
-    const std::string path = asked ? arguments.checkpoint : arguments.output + ".checkpoint";
-    if (asked) {
-      check_distinct(arguments, "--checkpoint", arguments.checkpoint);
-      AtomicFile check(path);
-    }
+    const std::string path = checkpoint_name(arguments);
+    if (asked) AtomicFile check(path);
     const bool there = exists(path);
     file_ = std::make_unique<CheckpointFile>(path);
     options.checkpoint = file_.get();
@@ -143,16 +146,11 @@ int fit_and_write(const FitVerbArguments& arguments, const std::vector<std::stri
   refuse_standard_output("--checkpoint", arguments.checkpoint, "what a fit goes on from");
   check_model_name(arguments.output);
   { AtomicFile check(arguments.output); }  // a folder that cannot be written to is found out now, not after the fit
-  refuse_overwriting(arguments.output, arguments.points);
   if (!arguments.coordinates.empty()) {
     check_table_name(arguments.coordinates);
-    check_distinct(arguments, "--coordinates", arguments.coordinates);
     AtomicFile check(arguments.coordinates);
   }
-  if (!arguments.report.empty()) {
-    check_distinct(arguments, "--report", arguments.report);
-    AtomicFile check(arguments.report);
-  }
+  if (!arguments.report.empty()) AtomicFile check(arguments.report);
   std::unique_ptr<PointSource> source;
   std::vector<InputFile> inputs;
   {
@@ -165,7 +163,7 @@ int fit_and_write(const FitVerbArguments& arguments, const std::vector<std::stri
     arguments.fit.check_rows(source->rows());
     inputs = describe_inputs(arguments.points);
   }
-  const std::vector<std::string> notes = notes_of(*source);
+  const std::vector<std::string> notes = notes_of(*source), columns = source->column_names();
   for (const std::string& note : notes) display.note(note);
   for (const std::string& note : arguments.fit.without_effect()) display.note(note);
   options.observer = &display;
@@ -182,15 +180,18 @@ int fit_and_write(const FitVerbArguments& arguments, const std::vector<std::stri
   display.clear();
   if (interrupt_requested()) throw kept.interrupted();
   const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  model.provenance = provenance_text(command, options, inputs, notes, wall);
+  model.provenance = provenance_text(command, options, inputs, notes, columns, wall);
   save_model(model, arguments.output);
   try {
     if (!arguments.coordinates.empty()) write_table(model.embedding(), arguments.coordinates, model.names);
-    if (!arguments.report.empty()) write_page(model, {}, arguments.report);
+    if (!arguments.report.empty()) write_page(make_page(model, {}), arguments.report);
   } catch (const Error& error) {
     throw Error(error.kind(), fmt::format("{}; the model was written to {}", error.what(), arguments.output), error.hint());
   }
   kept.remove(display);
+  std::string written = arguments.output;
+  for (const std::string* further : {&arguments.coordinates, &arguments.report})
+    if (!further->empty()) written += ", " + *further;
 
   if (arguments.json) {
     nlohmann::ordered_json document = summary_json(model);
@@ -198,11 +199,12 @@ int fit_and_write(const FitVerbArguments& arguments, const std::vector<std::stri
     document["output"] = arguments.output;
     if (!arguments.coordinates.empty()) document["coordinates"] = arguments.coordinates;
     if (!arguments.report.empty()) document["report"] = arguments.report;
-    print_result(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    print_result(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n", written);
   } else if (!arguments.quiet) {
     print_result(summary_text(model, arguments.fit.bandwidth.origin()) + "\n" + row_text("written", arguments.output) +
-                 (arguments.coordinates.empty() ? "" : row_text("", arguments.coordinates)) +
-                 (arguments.report.empty() ? "" : row_text("", arguments.report)));
+                     (arguments.coordinates.empty() ? "" : row_text("", arguments.coordinates)) +
+                     (arguments.report.empty() ? "" : row_text("", arguments.report)),
+                 written);
   }
   if (model.converged) {
     display.remarks(model);
@@ -221,7 +223,7 @@ int fit_and_write(const FitVerbArguments& arguments, const std::vector<std::stri
 int run_fit(const FitVerbArguments& arguments, const std::vector<std::string>& command) {
   if (arguments.json_progress) speak_json();
   refuse_standard_output("--log", arguments.log, "a log, which --json-progress prints,");
-  if (!arguments.log.empty()) check_distinct(arguments, "--log", arguments.log);
+  check_distinct(arguments);  // before the log is opened, which may be one of them
   ProgressRecord display(arguments.quiet, arguments.json_progress, arguments.log);
   try {
     return fit_and_write(arguments, command, display);
@@ -257,7 +259,7 @@ Action declare_fit(CLI::App& app, const std::vector<std::string>& command) {
       ->type_name("FILE")
       ->group("Output");
   app.add_option("--checkpoint-every", arguments->checkpoint_every, "seconds between two writings; default: a few minutes")
-      ->check(CLI::NonNegativeNumber)
+      ->check(non_negative_number)
       ->type_name("SECONDS")
       ->group("Output");
   app.add_flag("--no-checkpoint", arguments->no_checkpoint, "keep nothing, and look for nothing that was kept")->group("Output");

@@ -179,7 +179,7 @@ Options FitArguments::options() const {
   o.basis = basis;
   o.tolerance = tolerance;
   o.max_passes = max_passes;
-  if (!memory.empty()) o.memory_bytes = parse_bytes(memory);
+  if (given("--memory")) o.memory_bytes = parse_bytes(memory);
   o.beta0 = beta0;
   o.beta0_cap.reset();
   if (beta0_cap != "none") o.beta0_cap = parse_number("--beta0-cap", beta0_cap, "must be a number above zero, or none");

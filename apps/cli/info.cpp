@@ -91,8 +91,10 @@ Contents describe(const std::vector<std::string>& files, const ReadOptions& opti
 }
 
 int run_info(const InfoArguments& arguments) {
-  LeaveAtOnce reading;
-  const Contents contents = describe(arguments.files, arguments.read.options());
+  const Contents contents = [&] {
+    LeaveAtOnce reading;
+    return describe(arguments.files, arguments.read.options());
+  }();
   print_result(arguments.json ? contents.document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"
                               : contents.text);
   return done;

@@ -6,14 +6,16 @@
 
 namespace fd::cli {
 
-WrittenPage write_page(Model model, const ReportOptions& options, const std::string& path) {
+Page make_page(Model model, const ReportOptions& options) {
   model.outcome = with_flags(model.outcome);
-  WrittenPage written;
-  const std::string page = report_page(model, options, &written.rows_shown);
-  written.bytes = page.size();
-  if (path == "-") print_result(page);
-  else write_text_file(page, path);
-  return written;
+  Page page;
+  page.html = report_page(model, options, &page.rows_shown);
+  return page;
+}
+
+void write_page(const Page& page, const std::string& path) {
+  if (path == "-") print_result(page.html);
+  else write_text_file(page.html, path);
 }
 
 }  // namespace fd::cli

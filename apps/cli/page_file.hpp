@@ -8,11 +8,13 @@
 
 namespace fd::cli {
 
-struct WrittenPage {
-  std::size_t bytes = 0, rows_shown = 0;
+struct Page {
+  std::string html;
+  std::size_t rows_shown = 0;
 };
 
-// - is standard output.
-WrittenPage write_page(Model model, const ReportOptions& options, const std::string& path);
+Page make_page(Model model, const ReportOptions& options);
+
+void write_page(const Page& page, const std::string& path);  // - is standard output
 
 }  // namespace fd::cli

@@ -50,28 +50,34 @@ int run_report(const ReportArguments& arguments) {
     refuse_overwriting(arguments.output, {arguments.model});
     refuse_overwriting(arguments.output, arguments.colours);
   }
-  LeaveAtOnce blocking;
-  const Model model = load_model(arguments.model);
-  ReportOptions options = arguments.report;
+  std::size_t rows = 0;
   std::vector<std::string> notes;
-  for (const std::string& file : arguments.colours)
-    for (Labels& labels : read_labels(file, labelled_rows(model, arguments.placing), &notes))
-      options.labels.push_back(std::move(labels));
-  const WrittenPage page = write_page(model, options, arguments.output);
+  const Page page = [&] {
+    LeaveAtOnce blocking;
+    const Model model = load_model(arguments.model);
+    ReportOptions options = arguments.report;
+    for (const std::string& file : arguments.colours)
+      for (Labels& labels : read_labels(file, labelled_rows(model, arguments.placing), &notes))
+        options.labels.push_back(std::move(labels));
+    rows = model.n;
+    return make_page(model, options);
+  }();
+  write_page(page, arguments.output);
   if (!arguments.quiet)
     for (const std::string& note : notes) remark("note: " + note);
   if (arguments.json) {
     const nlohmann::ordered_json document = {{"model", arguments.model},
                                              {"output", arguments.output},
-                                             {"bytes", page.bytes},
-                                             {"rows", model.n},
+                                             {"bytes", page.html.size()},
+                                             {"rows", rows},
                                              {"rows_shown", page.rows_shown}};
-    print_result(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    print_result(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n", arguments.output);
   } else if (!arguments.quiet && !to_stdout) {
     print_result(
         row_text("written",
-                 fmt::format("{}  ({}{})", arguments.output, bytes_text(static_cast<double>(page.bytes)),
-                             page.rows_shown < model.n ? fmt::format(", a sample of {}", counted(page.rows_shown, "row")) : "")));
+                 fmt::format("{}  ({}{})", arguments.output, bytes_text(static_cast<double>(page.html.size())),
+                             page.rows_shown < rows ? fmt::format(", a sample of {}", counted(page.rows_shown, "row")) : "")),
+        arguments.output);
   }
   return done;
 }

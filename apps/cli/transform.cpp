@@ -11,6 +11,7 @@
 
 #include "base/counted.hpp"
 #include "base/points_checksum.hpp"
+#include "cli/provenance.hpp"
 #include "cli/read_arguments.hpp"
 #include "cli/verb.hpp"
 #include "common/backends.hpp"
@@ -21,6 +22,7 @@
 #include "common/validators.hpp"
 #include "fit/kept_points.hpp"
 #include "io/atomic_file.hpp"
+#include "io/column_names.hpp"
 #include "io/open_points.hpp"
 #include "io/write_table.hpp"
 
@@ -122,8 +124,12 @@ int run_transform(const TransformArguments& arguments) {
     throw Error(Failure::misuse, fmt::format("{} was written with --no-points", arguments.model),
                 "add --points FILE, the file the model was fitted to");
 
+  std::vector<std::string> notes = notes_of(*fresh);
+  if (std::string note = compare_columns(fitted_columns(model), arguments.model, fresh->column_names(), arguments.points.front());
+      !note.empty())
+    notes.push_back(std::move(note));
   if (!arguments.quiet)
-    for (const std::string& note : notes_of(*fresh)) remark("note: " + note);
+    for (const std::string& note : notes) remark("note: " + note);
   ProgressDisplay display(arguments.quiet);
   Options options;
   options.precision = {model.precision};
@@ -141,10 +147,11 @@ int run_transform(const TransformArguments& arguments) {
     const nlohmann::ordered_json document = {{"rows", coordinates.rows()}, {"modes", coordinates.columns()},
                                              {"time", arguments.time},     {"beyond_reach", beyond_reach},
                                              {"model", arguments.model},   {"output", arguments.output}};
-    print_result(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    print_result(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n", arguments.output);
   } else if (!arguments.quiet && !to_stdout) {
     print_result(fmt::format("{} of {} at time {:g} written to {}\n", counted(coordinates.rows(), "row"),
-                             counted(coordinates.columns(), "coordinate"), arguments.time, arguments.output));
+                             counted(coordinates.columns(), "coordinate"), arguments.time, arguments.output),
+                 arguments.output);
   }
   if (beyond_reach.size() < coordinates.rows()) return done;
   complain("every row is beyond the kernel's reach of the fitted ones",

@@ -1,8 +1,11 @@
 #include "common/console.hpp"
 
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
@@ -15,6 +18,7 @@
 
 #include "base/printable.hpp"
 #include "common/flag_names.hpp"
+#include "common/interrupt.hpp"
 
 namespace fd::cli {
 
@@ -22,15 +26,25 @@ namespace {
 const char* program = "flashdiffusion";
 bool json_lines = false;
 
-void write_error_line(const std::string& line) {
-  const std::string text = line + "\n";
+// 0, or what failed; EINTR: whoever reads did not, and an interrupt was requested. A pipe that has room takes PIPE_BUF bytes without blocking,
+// so that all waiting is done by poll, a little at a time: a signal may come just before it.
+int write_whole(int stream, const std::string& text) {
+  constexpr int a_moment = 100;  // milliseconds
   std::size_t written = 0;
   while (written < text.size()) {
-    const ssize_t count = write(STDERR_FILENO, text.data() + written, text.size() - written);
+    pollfd room = {stream, POLLOUT, 0};
+    if (const int ready = poll(&room, 1, a_moment); ready == 0 || (ready < 0 && errno == EINTR)) {
+      if (interrupt_requested()) return EINTR;
+      continue;
+    }
+    const ssize_t count = write(stream, text.data() + written, std::min<std::size_t>(text.size() - written, PIPE_BUF));
     if (count >= 0) written += static_cast<std::size_t>(count);
-    else if (errno != EINTR) return;
+    else if (errno != EINTR && errno != EAGAIN) return errno;
   }
+  return 0;
 }
+
+void write_error_line(const std::string& line) { write_whole(STDERR_FILENO, line + "\n"); }
 
 // In ASCII, so that showing it safely changes nothing.
 std::string json_text(const nlohmann::ordered_json& event) {
@@ -50,19 +64,15 @@ void guard_standard_streams() {
   }
 }
 
-void print_result(const std::string& text) {
-  std::size_t written = 0;
-  while (written < text.size()) {
-    const ssize_t count = write(STDOUT_FILENO, text.data() + written, text.size() - written);
-    if (count >= 0) {
-      written += static_cast<std::size_t>(count);
-    } else if (errno == EPIPE) {
-      throw ClosedPipe();
-    } else if (errno != EINTR) {
-      throw Error(Failure::io, fmt::format("standard output: could not write the result: {}", std::strerror(errno)),
-                  "check where the output is sent, or use --quiet");
-    }
-  }
+void print_result(const std::string& text, const std::string& written) {
+  const int failed = write_whole(STDOUT_FILENO, text);
+  if (failed == EPIPE) throw ClosedPipe();
+  if (failed == 0) return;
+  const std::string before = written.empty() ? "" : "; written before: " + written;
+  if (failed == EINTR)
+    throw Error(Failure::interrupted, "interrupted while the result was printed" + before, "what was printed is not whole");
+  throw Error(Failure::io, fmt::format("standard output: could not write the result: {}{}", std::strerror(failed), before),
+              "check where the output is sent");
 }
 
 void remark(const std::string& line) {

@@ -1,5 +1,5 @@
 // The two streams of the program: results on standard output, all else on standard error. A result that cannot be written is
-// an error; a remark that cannot be written is not.
+// an error; a remark that cannot be written is not. Writing waits for whoever reads, until an interrupt is requested.
 #pragma once
 
 #include <string>
@@ -16,7 +16,9 @@ const char* program_name();
 // Standard output is a pipe that nobody reads any more, as after `| head`: an end, and nothing to complain about.
 struct ClosedPipe {};
 
-void print_result(const std::string& text);  // whole, or Error(io), or ClosedPipe
+// Whole, or Error(io), or ClosedPipe; Error(interrupted) where an interrupt was requested and nobody reads.
+// `written`: files that were written before, to be named then.
+void print_result(const std::string& text, const std::string& written = {});
 // Both show bytes that are no text, and control characters, as \xNN.
 void remark(const std::string& line);                                  // a line on standard error
 void complain(const std::string& what, const std::string& hint = {});  // "<program>: what", then the hint

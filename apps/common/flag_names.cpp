@@ -9,15 +9,34 @@ namespace {
 constexpr struct {
   const char *field, *flag;
 } names[] = {
-    {"modes", "--modes"},         {"alpha", "--alpha"},           {"beta", "--beta"},
-    {"select", "--select"},       {"ladder", "--ladder"},         {"precision", "--precision"},
-    {"backend", "--backend"},     {"threads", "--threads"},       {"block", "--block"},
-    {"basis", "--basis"},         {"tolerance", "--tolerance"},   {"max_passes", "--max-passes"},
-    {"memory_bytes", "--memory"}, {"beta0", "--beta0"},           {"beta0_cap", "--beta0-cap"},
-    {"beta_max", "--beta-max"},   {"components", "--components"}, {"trim", "--trim"},
-    {"seed", "--seed"},           {"header", "--header"},  // of fd::ReadOptions, as are the next two
-    {"names", "--names"},         {"missing", "--missing"},       {"points", "--points"},  // of fd::Model
-    {"ridge", "--ridge"},         {"folds", "--folds"},                                    // of fd::DecodeOptions
+    {"modes", "--modes"},
+    {"alpha", "--alpha"},
+    {"beta", "--beta"},
+    {"select", "--select"},
+    {"ladder", "--ladder"},
+    {"precision", "--precision"},
+    {"backend", "--backend"},
+    {"threads", "--threads"},
+    {"block", "--block"},
+    {"basis", "--basis"},
+    {"tolerance", "--tolerance"},
+    {"max_passes", "--max-passes"},
+    {"memory_bytes", "--memory"},
+    {"beta0", "--beta0"},
+    {"beta0_cap", "--beta0-cap"},
+    {"beta_max", "--beta-max"},
+    {"components", "--components"},
+    {"trim", "--trim"},
+    {"seed", "--seed"},
+    {"header", "--header"},  // of fd::ReadOptions, as are the next two
+    {"names", "--names"},
+    {"missing", "--missing"},
+    {"points", "--points"},  // of fd::Model
+    {"ranks", "--ranks"},
+    {"rows_a_rank", "--rows-a-rank"},
+    {"devices", "--devices"},
+    {"ridge", "--ridge"},
+    {"folds", "--folds"},  // of fd::DecodeOptions
 };
 
 }  // namespace

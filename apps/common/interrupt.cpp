@@ -1,5 +1,6 @@
 #include "common/interrupt.hpp"
 
+#include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -20,15 +21,21 @@ std::atomic<bool> requested{false};
 std::atomic<int> at_once{0};
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);  // safe in a handler
 
+// Not where standard error is full: nobody may ever read it.
+void tell(const char* text) {
+  pollfd room = {STDERR_FILENO, POLLOUT, 0};
+  if (poll(&room, 1, 0) != 1) return;
+  [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, text, std::strlen(text));
+}
+
 [[noreturn]] void leave() {
   static constexpr char event[] =
       "{\"event\":\"end\",\"outcome\":\"interrupted\",\"status\":130,\"text\":\"nothing was written\"}\n";
   if (speaks_json()) {
-    [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, event, sizeof event - 1);
+    tell(event);
     _exit(interrupted);
   }
-  for (const char* piece : {"\n", program_name(), ": interrupted; nothing was written\n"})
-    [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, piece, std::strlen(piece));
+  for (const char* piece : {"\n", program_name(), ": interrupted; nothing was written\n"}) tell(piece);
   _exit(interrupted);
 }
 
@@ -44,6 +51,7 @@ class InterruptibleSource final : public PointSource {
   std::size_t dimension() const override { return source_->dimension(); }
   bool exact_in_float() const override { return source_->exact_in_float(); }
   std::vector<std::string> row_names() const override { return source_->row_names(); }
+  std::vector<std::string> column_names() const override { return source_->column_names(); }
   std::vector<std::string> notes() const override { return source_->notes(); }
 
   void poll() override { throw_if_interrupted(); }
@@ -70,6 +78,7 @@ void catch_interrupts() {
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  sigaction(SIGXCPU, &action, nullptr);  // a limit on processor time, some time before it ends the process
   sigaction(SIGUSR1, &action, nullptr);  // what clusters send some time before they end a job
   struct sigaction before = {};
   // Under nohup the end of the session is to be ignored, and stays so.

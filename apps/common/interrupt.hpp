@@ -1,6 +1,6 @@
-// Ctrl-C, SIGTERM, SIGUSR1 and the end of the session (SIGHUP). While numbers are computed a signal only raises a flag, which the fit reads
+// Ctrl-C, SIGTERM, SIGUSR1, SIGXCPU and the end of the session (SIGHUP). While numbers are computed a signal only raises a flag, which the fit reads
 // several times a second, and the program unwinds in order. While input is opened, which may block for as long as a pipe or a slow
-// disk likes and has left nothing behind yet, a signal ends the program at once.
+// disk likes and has left nothing behind yet, a signal ends the program at once. That ends before anything is written, which would stay half done.
 #pragma once
 
 #include <memory>

@@ -84,6 +84,7 @@ bool ProgressDisplay::stop() { return interrupt_requested(); }
 void ProgressDisplay::clear() {
   if (!shown_) return;
   shown_ = false;
+  if (!can_write_at_once()) return;
   constexpr char wipe[] = "\r\x1b[K";
   [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, wipe, sizeof wipe - 1);
 }

@@ -11,6 +11,7 @@
 #include <flashdiffusion/error.hpp>
 
 #include "base/team.hpp"
+#include "io/atomic_file.hpp"
 
 namespace fd::cli {
 
@@ -41,6 +42,11 @@ std::string positive_number(const std::string& word) {
   return !wrong.empty() || std::strtod(word.c_str(), nullptr) > 0 ? wrong : word + " is not a number above zero";
 }
 
+std::string non_negative_number(const std::string& word) {
+  const std::string wrong = real_number(word);
+  return !wrong.empty() || std::strtod(word.c_str(), nullptr) >= 0 ? wrong : word + " is not a number of zero or more";
+}
+
 int checked_threads(std::size_t threads) {
   constexpr auto most = static_cast<std::size_t>(Team::most_threads);
   if (threads > most) throw Error(Failure::misuse, fmt::format("--threads {}: at most {}", threads, most), "0 uses all cores");
@@ -51,6 +57,16 @@ void refuse_standard_output(const char* option, const std::string& path, const c
   if (path == "-")
     throw Error(Failure::misuse, fmt::format("{} -: {} is not written to standard output", option, what),
                 "name a file; ./- is one called '-'");
+}
+
+void refuse_one_file(const std::vector<Output>& outputs) {
+  const auto a_file = [](const Output& output) { return !output.path.empty() && output.path != "-"; };
+  for (auto second = outputs.begin(); second != outputs.end(); ++second)
+    for (auto first = outputs.begin(); first != second; ++first)
+      if (a_file(*first) && a_file(*second) && same_output(first->path, second->path))
+        throw Error(Failure::misuse,
+                    fmt::format("{} {} and {} {} are one file", first->what, first->path, second->what, second->path),
+                    "name another file");
 }
 
 void refuse_overwriting(const std::string& output, const std::vector<std::string>& inputs, const char* option) {

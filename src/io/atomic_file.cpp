@@ -34,7 +34,20 @@ std::string random_name() {
   return fmt::format("{:08x}{:08x}", entropy(), entropy());
 }
 
+// Where writing arrives, in one spelling.
+std::filesystem::path arrival(const std::string& path) {
+  const std::string target = link_target(path);
+  std::error_code unknown;
+  std::filesystem::path whole = std::filesystem::weakly_canonical(std::filesystem::absolute(target), unknown);
+  return unknown ? std::filesystem::absolute(target).lexically_normal() : whole;
+}
+
 }  // namespace
+
+bool same_output(const std::string& one, const std::string& other) {
+  std::error_code missing;  // a file that does not exist is not the same as any other
+  return std::filesystem::equivalent(one, other, missing) || arrival(one) == arrival(other);
+}
 
 AtomicFile::AtomicFile(std::string path) : path_(link_target(std::move(path))) {
   struct stat status = {};

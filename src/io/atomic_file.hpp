@@ -27,4 +27,7 @@ class AtomicFile {
   bool committed_ = false;
 };
 
+// Whether what is written to one would be written to the other: through links, to files not there yet too, and under both names of a file.
+bool same_output(const std::string& one, const std::string& other);
+
 }  // namespace fd

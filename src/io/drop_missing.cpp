@@ -34,6 +34,7 @@ class CompleteRows final : public PointSource {
     for (const std::size_t row : kept_) names.push_back(all.empty() ? fmt::format("row {}", row + 1) : std::move(all[row]));
     return names;
   }
+  std::vector<std::string> column_names() const override { return source_->column_names(); }
   std::vector<std::string> notes() const override {
     std::vector<std::string> notes = source_->notes();
     notes.push_back(note_);

@@ -3,7 +3,10 @@
 
 #include <hdf5.h>
 
+#include <string>
 #include <utility>
+
+#include "io/bytes.hpp"
 
 namespace fd {
 
@@ -30,6 +33,13 @@ class Hdf5 {
   hid_t id_ = -1;
   Close close_ = nullptr;
 };
+
+// A file for reading; what HDF5 does not take is no identifier. Error(io) where the process can open no further file, of which HDF5 says nothing.
+inline Hdf5 open_hdf5(const std::string& path) {
+  Hdf5 file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+  if (!file) const FileBytes another(path);
+  return file;
+}
 
 // No messages from HDF5 while it lives; made before anything else is asked of HDF5.
 class Hdf5Silence {

@@ -210,7 +210,7 @@ class Hdf5Source final : public PointSource {
  public:
   Hdf5Source(const std::string& path, const std::string& wanted, bool vectors) {
     if (FileBytes(path).size() == 0) throw Error(Failure::input, fmt::format("{} is empty (0 bytes)", path), "write it again");
-    file_ = Hdf5(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+    file_ = open_hdf5(path);
     if (!file_)
       throw Error(Failure::input, fmt::format("{} is not an HDF5 file, or was cut short", path),
                   "copy or write it again, or correct its suffix");

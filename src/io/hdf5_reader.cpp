@@ -32,7 +32,7 @@ Hdf5Reader::Hdf5Reader(const std::string& path) : path_(path) {
   bytes.read(0, static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), sizeof start)), start);
   if (!std::equal(start, start + sizeof start, signature))
     throw Error(Failure::input, fmt::format("{} is not an HDF5 file", path), "name a model file that fit wrote");
-  file_ = Hdf5(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+  file_ = open_hdf5(path);
   if (!file_) damaged("it cannot be opened");
   refuse_links_to_other_files();
 }

@@ -17,6 +17,7 @@
 
 #include "base/counted.hpp"
 #include "io/bytes.hpp"
+#include "io/column_names.hpp"
 #include "io/drop_missing.hpp"
 #include "io/hdf5_points.hpp"
 #include "io/npy.hpp"
@@ -187,6 +188,7 @@ class StackedSource final : public PointSource {
                     fmt::format("{} has {}, {} has {}", names[0], counted(parts_[0]->dimension(), "column"), names[i],
                                 parts_[i]->dimension()),
                     "files that are stacked need the same number of columns");
+      compare_names(*parts_[i], names[i]);
       starts_.push_back(rows_);
       rows_ += parts_[i]->rows();
     }
@@ -196,6 +198,8 @@ class StackedSource final : public PointSource {
   bool exact_in_float() const override {
     return std::all_of(parts_.begin(), parts_.end(), [](const Source& part) { return part->exact_in_float(); });
   }
+  // Of the files that have any, where none has others.
+  std::vector<std::string> column_names() const override { return column_notes_.empty() ? columns_ : std::vector<std::string>(); }
   // Only where every file has names.
   std::vector<std::string> row_names() const override {
     std::vector<std::string> all;
@@ -208,7 +212,7 @@ class StackedSource final : public PointSource {
     return all;
   }
   std::vector<std::string> notes() const override {
-    std::vector<std::string> all;
+    std::vector<std::string> all = column_notes_;
     std::size_t named = 0;
     for (const Source& part : parts_) {
       for (std::string& note : part->notes()) all.push_back(std::move(note));
@@ -229,7 +233,19 @@ class StackedSource final : public PointSource {
   }
 
  private:
+  void compare_names(const PointSource& part, const std::string& name) {
+    const std::vector<std::string> columns = part.column_names();
+    if (columns_.empty()) {
+      columns_ = columns;
+      columns_of_ = name;
+    } else if (std::string note = compare_columns(columns_, columns_of_, columns, name); !note.empty()) {
+      column_notes_.push_back(std::move(note));
+    }
+  }
+
   std::vector<Source> parts_;
+  std::vector<std::string> columns_, column_notes_;
+  std::string columns_of_;  // the file that named them first
   std::vector<std::size_t> starts_;
   std::size_t rows_ = 0;
 };

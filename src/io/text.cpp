@@ -17,6 +17,7 @@
 #include "base/counted.hpp"
 #include "base/printable.hpp"
 #include "io/sequential_file.hpp"
+#include "io/text_doubt.hpp"
 #include "io/text_layout.hpp"
 #include "io/text_line.hpp"
 #include "io/text_number.hpp"
@@ -36,7 +37,7 @@ using Block = std::vector<double>;
 struct TextTable {
   std::size_t rows = 0, dimension = 0, block_rows = 1;
   std::vector<Block> blocks;
-  std::vector<std::string> names, notes;
+  std::vector<std::string> names, columns, notes;
 };
 
 class TextSource final : public PointSource {
@@ -45,6 +46,7 @@ class TextSource final : public PointSource {
   std::size_t rows() const override { return table_.rows; }
   std::size_t dimension() const override { return table_.dimension; }
   std::vector<std::string> row_names() const override { return table_.names; }
+  std::vector<std::string> column_names() const override { return table_.columns; }
   std::vector<std::string> notes() const override { return table_.notes; }
   void read(std::size_t first, std::size_t count, double* out) override {
     while (count > 0) {
@@ -73,6 +75,9 @@ class TextParser {
                   "write one point a line");
     first_line_ = sample_[0].line;
     layout_ = recognise_layout(sample_, separator_ != ',', options_, name_);
+    if (separator_ == ',' && blanks_instead_.possible()) refuse_commas();
+    halves_ = separator_ == ',' && layout_.width == 2 && !layout_.header && !layout_.names;
+    name_columns();
     table_.dimension = layout_.width - (layout_.names ? 1 : 0);
     table_.block_rows = std::max<std::size_t>(1, (std::size_t{1} << 17) / table_.dimension);
     for (std::size_t i = layout_.header ? 1 : 0; i < sample_.size(); ++i) {
@@ -150,10 +155,22 @@ class TextParser {
         line = without_comment(line, separator_);
         number_ = NumberReader(separator_ != ',');
       }
+      blanks_instead_.see(line);
       sample_.push_back({lines_.number(), {}});
       for (Cells all(line, separator_); all.next(cell);) sample_.back().cells.emplace_back(cell);
       bytes += line.size();
     }
+  }
+
+  // Names that tell all columns apart, or none.
+  void name_columns() {
+    std::unordered_set<std::string> distinct;
+    for (std::size_t c = 0; c < layout_.columns.size(); ++c) {
+      if (layout_.names == c) continue;
+      table_.columns.push_back(plain_text(layout_.columns[c]));
+      distinct.insert(table_.columns.back());
+    }
+    if (distinct.size() < table_.columns.size() || distinct.contains("")) table_.columns.clear();
   }
 
   void begin_row(std::size_t line) {
@@ -172,6 +189,8 @@ class TextParser {
     if (column >= layout_.width) return;  // counted for the message
     if (layout_.names == column) return add_name(cell);
     std::optional<double> value = number_(cell);
+    if (halves_) halves_ = half_of_a_number(cell, column == 0);
+    if (thousands_ && number_.decimal_comma() && cell.find(',') != std::string_view::npos) thousands_ = thousands(cell);
     if (!value && !missing_word(cell)) refuse(cell, column);
     if (!value || std::isnan(*value)) {
       value = std::numeric_limits<double>::quiet_NaN();
@@ -246,6 +265,14 @@ class TextParser {
             : "every line needs the same number of cells, separated in the same way");
   }
 
+  [[noreturn]] void refuse_commas() const {
+    throw Error(
+        Failure::input,
+        fmt::format("{}, line {}: commas may separate the cells, or be decimal commas between blanks", name_, first_line_),
+        "write decimal points, or separate the cells by semicolons; where commas do separate them, put quotes around "
+        "names with blanks");
+  }
+
   [[noreturn]] void refuse_missing() const {
     std::vector<std::string> places;
     for (const Place& gap : gaps_)
@@ -282,7 +309,15 @@ class TextParser {
       table_.notes.push_back(
           fmt::format("{}: line {} is taken for a point named \"{}\"; if it names the columns, say so: `header = yes`", name_,
                       first_line_, shortened(table_.names[0])));
+    if (number_.decimal_comma() && thousands_)
+      table_.notes.push_back(fmt::format(
+          "{}: every comma stands before three digits; if commas separate thousands, these numbers are read a thousand "
+          "times too small: write them without",
+          name_));
     const bool counts = !layout_.names && counts_rows_ && table_.rows > 2 && layout_.width > 1;
+    if (halves_ && !counts)
+      table_.notes.push_back(fmt::format(
+          "{}: 2 columns of whole numbers separated by commas; if these are decimal commas of one column, write points", name_));
     if (layout_.called_names && distinct_ && !counts && table_.rows > 2)
       table_.notes.push_back(fmt::format(
           "{}: {} holds another whole number in every row and is used as a feature all the same; `names = 1` takes it as "
@@ -308,6 +343,9 @@ class TextParser {
   std::size_t missing_rows_ = 0, missing_cells_ = 0;
   bool counts_rows_ = true, latin1_ = false;
   double first_count_ = 0;
+  BlanksInstead blanks_instead_;     // could blanks separate the cells, and commas mark decimals
+  bool halves_ = false;              // each row could be one number with a decimal comma
+  bool thousands_ = true;            // no decimal comma that could not separate thousands
   bool distinct_ = true;             // of the first column, where it is called as one of names: whole numbers, each another
   std::unordered_set<double> seen_;  // these
 };

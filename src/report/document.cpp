@@ -101,6 +101,7 @@ Json shown_names(const Model& model, const MapContent& map) {
 Json report_document(const Model& model, const Findings& found, const MapContent& map) {
   Json provenance = Json::parse(model.provenance, nullptr, false);
   if (provenance.is_discarded()) provenance = model.provenance;
+  if (provenance.is_object()) provenance.erase("feature_names");  // nothing on the page needs them, and there may be millions
   return {{"n", model.n},
           {"dimension", model.dimension},
           {"beta", model.beta},

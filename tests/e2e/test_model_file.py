@@ -117,17 +117,35 @@ def test_every_write_may_fail(program, points, failing_writes, arguments):
             (h5py.File if output.suffix == ".h5" else np.load)(output)
 
 
+def test_no_free_descriptor_is_no_damage(program, points):
+    program(*FIT, "-o", "model.h5")
+    for limit in (4, 5):
+        command = f'ulimit -n {limit}; exec "{PROGRAM}" info model.h5'
+        result = subprocess.run(["sh", "-c", command], cwd=program.folder, capture_output=True, text=True, timeout=60)
+        assert result.returncode == 3 and "Too many open files" in result.stderr and "damaged" not in result.stderr
+
+
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM, signal.SIGINT])
-def test_signals_while_writing(program, points, failing_writes, number):
-    """Whole or nothing, and no temporary file."""
-    for at in (1, 5, 20):
+@pytest.mark.parametrize("arguments", [
+    (*FIT, "-o", "out.h5"),
+    ("transform", "model.h5", "points.npy", "-o", "out.csv"),
+    ("decode", "model.h5", "points.npy", "-o", "out.csv"),
+    ("report", "model.h5", "-o", "out.html"),
+], ids=lambda arguments: arguments[0])
+def test_signals_while_writing(program, points, failing_writes, arguments, number):
+    """Whole or nothing, no temporary file, and nobody says that nothing was written where it was."""
+    program(*FIT, "-o", "model.h5")
+    output = program.folder / arguments[-1]
+    for at in (1, 2, 3, 5, 20):
         environment = {**failing_writes, "FAIL_AT": str(at), "FAIL_SIGNAL": str(int(number))}
-        result, _ = run(program.folder, *FIT, "-o", "out.h5", environment=environment)
+        result, _ = run(program.folder, *arguments, environment=environment)
         assert result.returncode in (0, 130), result.stderr
         assert [path.name for path in program.folder.glob(".*")] == []
-        if (program.folder / "out.h5").exists():
-            program("info", "out.h5")
-            (program.folder / "out.h5").unlink()
+        assert output.exists() != ("nothing was written" in result.stderr), result.stderr
+        if output.exists():
+            if output.suffix == ".h5":
+                program("info", "out.h5")
+            output.unlink()
 
 
 def test_the_end_of_the_session(program):

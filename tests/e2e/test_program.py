@@ -1,5 +1,6 @@
 """The program itself: help, version, streams, progress, signals, the verbs that need no data."""
 
+import contextlib
 import json
 import os
 import pty
@@ -103,7 +104,7 @@ def test_idle_options_are_named(program, points):
 def test_output_that_cannot_be_written(program, points, redirection):
     command = f'exec "{PROGRAM}" fit points.npy --beta 3 -k 4 -o m.h5 {redirection}'
     result = subprocess.run(["sh", "-c", command], cwd=program.folder, capture_output=True, text=True, timeout=60)
-    assert result.returncode == 3 and "standard output" in result.stderr
+    assert result.returncode == 3 and "standard output" in result.stderr and "written before: m.h5" in result.stderr
     with h5py.File(program.folder / "m.h5") as file:  # the model itself is whole, and nothing was printed into it
         assert file["psi"].shape == (400, 4)
 
@@ -177,6 +178,73 @@ def test_interrupted_while_input_is_awaited(program):
     process.stdin.close()
     assert "interrupted" in process.stderr.read()
     assert program.files() == []
+
+
+def full_pipe():
+    """One that takes no further byte, and whose reader sleeps."""
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    for piece in (4096, 1):
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                os.write(writing, b"x" * piece)
+    os.set_blocking(writing, True)
+    return reading, writing
+
+
+PRINTING = [
+    "transform m.h5 points.npy -o -", "fit points.npy --beta 3 -k 2 -o other.h5", "support points.npy --beta 1", "info m.h5",
+    "decode m.h5 points.npy -o -", "report m.h5 -o -", "estimate points.npy", "demo",
+]
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+@pytest.mark.parametrize("arguments,number", [
+    *((arguments, signal.SIGTERM) for arguments in PRINTING),
+    *((PRINTING[0], number) for number in (signal.SIGINT, signal.SIGHUP, signal.SIGXCPU)),
+])
+def test_a_reader_who_sleeps_keeps_nobody_from_ending(program, points, arguments, stream, number):
+    program("fit", "points.npy", "--beta", 3, "-k", 4, "-o", "m.h5")
+    reading, writing = full_pipe()
+    streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, stream: writing}
+    process = subprocess.Popen([PROGRAM, *arguments.split()], cwd=program.folder, text=True, **streams)
+    try:
+        time.sleep(1.5)
+        if process.poll() is None:  # many verbs have nothing to say on standard error
+            sent = time.monotonic()
+            process.send_signal(number)
+            _, message = process.communicate(timeout=10)
+            assert time.monotonic() - sent < 1 and process.returncode == 130
+            if stream == "stdout":
+                written = any((program.folder / name).exists() for name in ("other.h5", "demo-report.html"))
+                assert "interrupted" in message and ("written before" in message) == written
+                assert not written or "nothing was written" not in message
+        else:
+            assert stream == "stderr" and process.returncode == 0
+    finally:
+        process.kill()
+        process.communicate()
+        os.close(reading)
+        os.close(writing)
+
+
+def test_two_results_are_never_one_file(program, points):
+    fit = ["fit", "points.npy", "--beta", 3, "-k", 4, "-o"]
+    folder = program.folder
+    (folder / "real").mkdir()
+    (folder / "alias").symlink_to("real")
+    (folder / "dangling.h5").symlink_to("m.h5")
+    (folder / "there.h5").write_text("old")
+    (folder / "link.h5").symlink_to(folder / "there.h5")
+    os.link(folder / "there.h5", folder / "hard.h5")
+    for name, output in [("m.h5", "dangling.h5"), ("real/m.h5", "alias/m.h5"), ("there.h5", "link.h5"), ("there.h5", "hard.h5"),
+                         ("m.h5", "real/../m.h5")]:
+        for option in ("--coordinates", "--report", "--log", "--checkpoint"):
+            program.refused(*fit, name, option, output, words=[option, "one file"])
+    program.refused(*fit, "m.h5", "--report", "m.h5.checkpoint", words=["--checkpoint", "one file"])
+    program.refused(*fit, "m.h5", "--report", "r.html", "--log", "r.html", words=["--log", "one file"])
+    (folder / "demo-report.html").symlink_to("demo-model.h5")
+    program.refused("demo", words=["one file"])
 
 
 def test_demo(program):

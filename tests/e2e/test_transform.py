@@ -65,6 +65,26 @@ def test_another_dimension_is_refused(program, points):
     program.refused("transform", "model.h5", "wide.npy", "-o", "c.npy", words=["7", "4", "wide.npy"])
 
 
+def test_columns_in_another_order_are_refused(program, points):
+    def table(name, columns, order):
+        np.savetxt(program.folder / name, points[:50][:, order], delimiter=",", header=columns, comments="")
+
+    table("x.csv", "a,b,c,d", [0, 1, 2, 3])
+    table("swapped.csv", "b,a,c,d", [1, 0, 2, 3])
+    table("other.csv", "a,b,c,e", [0, 1, 2, 3])
+    program("fit", "x.csv", "--beta", 3, "-k", 3, "-o", "model.h5")
+    with h5py.File(program.folder / "model.h5") as file:
+        assert json.loads(file["provenance"][()])["feature_names"] == list("abcd")  # where the Python package looks
+    program("report", "model.h5", "-o", "page.html")
+    assert "feature_names" not in (program.folder / "page.html").read_text()
+    program.refused("fit", "x.csv", "swapped.csv", "--beta", 3, "-o", "m.h5", words=["another order", "swapped.csv"])
+    program.refused("transform", "model.h5", "swapped.csv", "-o", "c.csv", words=["another order", "model.h5", '"b"'])
+    assert "names differ" in program("transform", "model.h5", "other.csv", "-o", "c.csv").stderr
+    assert "differ" not in program("transform", "model.h5", "x.csv", "-o", "c.csv").stderr
+    np.save(program.folder / "x.npy", points)
+    assert "differ" not in program("transform", "model.h5", "x.npy", "-o", "c.csv").stderr
+
+
 def test_broken_models_are_refused(program, points):
     fit(program)
     content = (program.folder / "model.h5").read_bytes()

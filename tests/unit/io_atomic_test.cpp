@@ -57,6 +57,23 @@ TEST_F(IoAtomic, RefusedBeforehand) {
   EXPECT_NO_THROW(AtomicFile(path(std::string(250, 'x'))));
 }
 
+TEST_F(IoAtomic, OneFileUnderTwoNames) {
+  put("there", "");
+  std::filesystem::create_directories(path("real"));
+  std::filesystem::create_symlink("real", path("alias"));
+  std::filesystem::create_symlink("missing", path("dangling"));
+  std::filesystem::create_symlink("dangling", path("twice"));
+  std::filesystem::create_hard_link(path("there"), path("hard"));
+  EXPECT_TRUE(same_output(path("there"), path("real/../there")));
+  EXPECT_TRUE(same_output(path("there"), path("hard")));
+  EXPECT_TRUE(same_output(path("missing"), path("dangling")));
+  EXPECT_TRUE(same_output(path("dangling"), path("twice")));
+  EXPECT_TRUE(same_output(path("real/new"), path("alias/new")));
+  EXPECT_TRUE(same_output(path("none/new"), path("none/./new")));
+  EXPECT_FALSE(same_output(path("real/new"), path("new")));
+  EXPECT_FALSE(same_output(path("there"), path("missing")));
+}
+
 TEST_F(IoAtomic, FollowsLinks) {
   put("real", "old");
   std::filesystem::create_symlink(path("real"), path("link"));

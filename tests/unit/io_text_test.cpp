@@ -148,6 +148,50 @@ TEST_F(IoText, DecimalCommas) {
   EXPECT_TRUE(says(refusal("1,5;2,5\n1.234,5;4,5\n"), "thousands"));
 }
 
+TEST_F(IoText, CommasThatMayBeDecimalOnes) {
+  for (const char* doubtful :
+       {"g0 -0,544\ng1 1,25\n", "0,5 1,25\n2,5 3,75\n", "1 2,5\n3 4,5\n", "g0 0,5 7\ng1 1,5 NA\n", "sample 1,5\n"}) {
+    SCOPED_TRACE(doubtful);
+    EXPECT_TRUE(says(refusal(doubtful), "decimal commas between blanks"));
+  }
+  for (const char* clear : {"g 0,0.5\ng 1,1.5\n", "name,value\ng 0,5\ng 1,6\n", "\"g 0\",5\n\"g 1\",6\n", "g 0,5,6\ng 1,7,8\n",
+                            "g a,5\ng b,6\n", "1, 2\n3, 4\n", "1 ,2\n3 ,4\n", "g0 1,2.5\ng1 2,3\n"}) {
+    SCOPED_TRACE(clear);
+    EXPECT_NO_THROW(open_points({put("x.csv", clear)}));
+  }
+}
+
+TEST_F(IoText, HalvesAndThousandsAreANote) {
+  const auto notes = [&](const std::string& name, const std::string& content) {
+    std::string all;
+    for (const std::string& note : open_points({put(name, content)})->notes()) all += note + "\n";
+    return all;
+  };
+  const auto has = [](const std::string& text, const char* words) { return text.find(words) != std::string::npos; };
+  EXPECT_TRUE(has(notes("x.csv", "0,25\n-1,5\n"), "decimal commas of one column"));
+  for (const char* clear : {"x,y\n0,25\n1,5\n", "0,25\n1,-5\n", "0,25,1\n1,5,1\n", "0,25\n1.5,5\n", "g,5\nh,6\n"})
+    EXPECT_FALSE(has(notes("x.csv", clear), "one column")) << clear;
+  EXPECT_TRUE(has(notes("x.tsv", "1,234\t2,345\n999\t-15\n"), "a thousand times too small"));
+  EXPECT_TRUE(has(notes("x.csv", "a;b\n-12,345;1\n"), "a thousand times too small"));
+  for (const char* clear :
+       {"1,234\t2,3456\n", "0,234\t2,345\n", "1,234\t2,34\n", "1234,567\t1,234\n", "1\t2\n", "1.234\t2.345\n"})
+    EXPECT_FALSE(has(notes("x.tsv", clear), "thousand")) << clear;
+}
+
+TEST_F(IoText, NamesOfColumns) {
+  const auto columns = [&](const std::string& content) { return open_points({put("x.csv", content)})->column_names(); };
+  EXPECT_EQ(columns("name,b,a\nx,1,2\ny,3,4\n"), (std::vector<std::string>{"b", "a"}));
+  EXPECT_TRUE(columns("1,2\n3,4\n").empty());
+  EXPECT_TRUE(columns("a,a\n3,4\n").empty());
+  const std::string first = put("1.csv", "a,b\n1,2\n"), swapped = put("2.csv", "b,a\n3,4\n"), other = put("3.csv", "a,c\n5,6\n"),
+                    bare = put("4.csv", "7,8\n");
+  EXPECT_TRUE(says(error_of([&] { open_points({first, swapped}); }), "in another order: column 1 is \"a\" in " + first));
+  EXPECT_EQ(open_points({bare, first})->column_names(), (std::vector<std::string>{"a", "b"}));
+  const auto mixed = open_points({first, other});
+  EXPECT_TRUE(mixed->column_names().empty());
+  EXPECT_NE(mixed->notes()[0].find("names differ: column 2 is \"b\""), std::string::npos);
+}
+
 TEST_F(IoText, Gzip) {
   const auto packed = [&](const std::string& name, const std::string& content) {
     const gzFile out = gzopen(path(name).c_str(), "wb");
