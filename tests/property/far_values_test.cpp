@@ -13,8 +13,8 @@
 #include <flashdiffusion/flashdiffusion.hpp>
 
 #include "base/random.hpp"
-#include "support/datasets.hpp"
 #include "support/dense_diffusion.hpp"
+#include "support/structured_tables.hpp"
 
 namespace fd::test {
 namespace {
@@ -183,7 +183,8 @@ double worst_row(const Dataset& data, double beta, Precision precision) {
   Options options;
   options.precision = {precision};
   try {
-    const Table got = kernel_product(view(data), view(ones), beta, options);
+    const Table got = kernel_product(PointsView(data.x.data(), data.rows, data.dimension),
+                                     PointsView(ones.x.data(), ones.rows, 1), beta, options);
     const std::vector<double> want = masses(data, beta);
     double worst = 0;
     for (std::size_t i = 0; i < data.rows; ++i)
@@ -205,8 +206,8 @@ TEST(FarClusters, RowsKeepThePromise) {
     });
     for (const Precision precision : every_precision) {
       const double off = worst_row(data, 0.5, precision);
-      EXPECT_GE(off, 0) << far << " is refused in " << traits(precision).name;
       EXPECT_LE(off, traits(precision).row_error) << far << " in " << traits(precision).name;
+      if (far < traits(precision).farthest) EXPECT_GE(off, 0) << far << " is refused in " << traits(precision).name;
     }
   }
 }

@@ -4,7 +4,6 @@
 #include <numbers>
 #include <type_traits>
 
-#include "backends/cpu/accuracy.hpp"
 #include "backends/cpu/tile_pass.hpp"
 
 namespace fd::cpu {
@@ -14,6 +13,8 @@ namespace {
 template <class T>
 constexpr double lost = std::is_same_v<T, double> ? 0x1p-77 : 0x1p-49;
 
+constexpr double near = 12;  // |t|^2 of neighbours: entries of 2^-6 and more
+
 }  // namespace
 
 // K = 2^-(m |t|^2 / 2) for t = a_i - a_j, where a coordinate difference that is off by e changes it by the factor 2^-(m t.e).
@@ -21,15 +22,15 @@ template <class T>
 std::optional<LostPair> lost_digits(const PackedPoints<T>& points, const double* offset, const float* offset_low,
                                     double row_error) {
   if (!points.local) return {};
-  const double relevant = 2 * Accuracy<T>::relevant, multiple = points.multiple;
+  const double multiple = points.multiple;
   const double allowed = row_error / (std::numbers::ln2 * multiple);
   for (std::size_t p = 0; p < points.panels; ++p) {
-    if (!(2 * lost<T> * static_cast<double>(points.radius[p]) * std::sqrt(relevant / multiple) > allowed)) continue;
+    if (!(2 * lost<T> * static_cast<double>(points.radius[p]) * std::sqrt(near / multiple) > allowed)) continue;
     const std::size_t first = p * points.dimension * panel_rows, rows = points.first_row[p + 1] - points.first_row[p];
     for (std::size_t i = 1; i < rows; ++i)
       for (std::size_t j = 0; j < i; ++j) {
         double square = 0, off = 0;
-        for (std::size_t c = 0; c < points.dimension && square * multiple < relevant; ++c) {
+        for (std::size_t c = 0; c < points.dimension && square * multiple < near; ++c) {
           const std::size_t a = first + c * panel_rows + i, b = first + c * panel_rows + j;
           double difference = offset[a] - offset[b], error;
           if constexpr (std::is_same_v<T, double>) {
@@ -46,7 +47,7 @@ std::optional<LostPair> lost_digits(const PackedPoints<T>& points, const double*
           }
           square += difference * difference;
         }
-        if (square * multiple < relevant && !(std::abs(off) <= allowed)) return LostPair{p, i, j};
+        if (square * multiple < near && !(std::abs(off) <= allowed)) return LostPair{p, i, j};
       }
   }
   return {};

@@ -14,7 +14,7 @@ struct LostPair {
   std::size_t panel, row, other;  // rows of the panel
 };
 
-// The first two rows of a panel whose entry is off by more than `row_error` of itself for this reason. `offset` and, of fp64, `offset_low`: their coordinates
+// The first two rows of a panel whose entry, of 2^-6 or more, is off by more than `row_error` of itself for this reason. `offset` and, of fp64, `offset_low`: their coordinates
 // from the panel's centre before they were packed (CpuPoints).
 template <class T>
 std::optional<LostPair> lost_digits(const PackedPoints<T>& points, const double* offset, const float* offset_low,
