@@ -20,6 +20,7 @@
 #include "common/validators.hpp"
 #include "io/atomic_file.hpp"
 #include "io/labels.hpp"
+#include "io/open_points.hpp"
 #include "io/write_table.hpp"
 
 namespace fd::cli {
@@ -92,12 +93,25 @@ Targets chosen_targets(const DecodeArguments& arguments, const Model& model) {
   return targets;
 }
 
-void check_unit(const Targets& targets, AngleUnit unit, const std::string& file) {
-  const UnitDoubt doubt = doubt_of_unit(targets.values, unit);
+// Arrays that were stacked are judged each by itself, text as the one table that it is.
+void check_unit(const Targets& targets, AngleUnit unit, const std::vector<std::string>& files) {
+  std::vector<std::size_t> part;
+  ReadOptions options;
+  options.vectors = true;
+  if (files.size() > 1 && holds_arrays(files[0]))
+    for (std::size_t f = 0; f < files.size(); ++f) part.insert(part.end(), open_points({files[f]}, options)->rows(), f);
+  if (part.size() != targets.values.rows()) part.clear();
+  const UnitDoubt doubt = doubt_of_unit(targets.values, unit, part);
   if (doubt.what.empty()) return;
+  const std::string& file = files[part.empty() || doubt.everywhere ? 0 : part[doubt.row]];
+  const std::string column =
+      doubt.everywhere || targets.names.size() == 1 ? "" : fmt::format(", target \"{}\"", targets.names[doubt.column]);
   if (!doubt.other_unit)
-    throw Error(Failure::input, fmt::format("{}: {}; row {} has the first", file, doubt.what, doubt.row + 1),
+    throw Error(Failure::input, fmt::format("{}{}: {}; row {} has the first", file, column, doubt.what, doubt.row + 1),
                 "mend it, or give NaN in its place; bring radians of several turns to one turn");
+  if (!doubt.everywhere)
+    throw Error(Failure::input, fmt::format("{}{}: {}; other angles look like {}", file, column, doubt.what, name(unit)),
+                "give all angles in one unit, or choose targets of one by --columns; degrees so near to zero need no --circular");
   throw Error(Failure::input, fmt::format("{}: {}", file, doubt.what),
               unit == AngleUnit::radians ? "--circular deg, if that is so; bring radians of several turns to one turn"
                                          : "--circular rad, if that is so; degrees so near to zero need no --circular");
@@ -175,7 +189,7 @@ int run_decode(const DecodeArguments& arguments) {
     model = load_model(arguments.model);
     targets = chosen_targets(arguments, model);
     if (const auto unit = angle_unit_from_name(arguments.circular)) {
-      check_unit(targets, *unit, arguments.targets[0]);
+      check_unit(targets, *unit, arguments.targets);
       options.period = period(*unit);
     }
     options.modes = arguments.modes;
@@ -231,8 +245,9 @@ Action declare_decode(CLI::App& app, const std::vector<std::string>&) {
   app.add_option("--circular", arguments->circular, "the targets are angles, in radians (rad) or degrees (deg)")
       ->type_name("")
       ->check(CLI::IsMember({"rad", "deg"}));
-  app.add_option("--modes", arguments->modes,
-                 "leading modes to decode from, a list of numbers; 1, 2, 4 ... and all, if not given")
+  app.add_option(
+         "--modes", arguments->modes,
+         "leading modes to decode from, a list of numbers, of which -o writes the last; 1, 2, 4 ... and all, if not given")
       ->check(whole_number)
       ->type_name("M")
       ->delimiter(',')

@@ -50,6 +50,9 @@ nlohmann::ordered_json spread_json(const RowSpread& spread) {
   return {{"mean", spread.mean}, {"error", spread.error}, {"lowest", spread.lowest}, {"highest", spread.highest}};
 }
 
+// A standard error; of one row it is not known.
+std::string error_text(double error) { return std::isnan(error) ? "-" : fmt::format("{:.2g}", error); }
+
 double surface_law(const KernelSupport& support, std::size_t k) { return -std::expm1(-support.c2 * static_cast<double>(k)); }
 
 std::string to_text(const KernelSupport& support, double beta) {
@@ -62,13 +65,14 @@ std::string to_text(const KernelSupport& support, double beta) {
                                                               100 * support.c2_departure));
   text += fmt::format("\n{:>8}  {:>10}  {:>8}  {:>19}  {:>14}\n", "k", "retained", "+-", "nine tenths of rows", "1-exp(-c2 k)");
   for (const RetainedMass& mass : support.masses)
-    text += fmt::format("{:>8}  {:>8.2f} %  {:>8.2g}  {:>8.2f} - {:>6.2f} %  {:>14}\n", mass.neighbours, 100 * mass.share.mean,
-                        100 * mass.share.error, 100 * mass.share.lowest, 100 * mass.share.highest,
+    text += fmt::format("{:>8}  {:>8.2f} %  {:>8}  {:>8.2f} - {:>6.2f} %  {:>14}\n", mass.neighbours, 100 * mass.share.mean,
+                        error_text(100 * mass.share.error), 100 * mass.share.lowest, 100 * mass.share.highest,
                         std::isnan(support.c2) ? "-" : fmt::format("{:.2f} %", 100 * surface_law(support, mass.neighbours)));
   text += fmt::format("\n{:>8}  {:>10}  {:>8}  {:>21}  {:>10}\n", "tau", "k*", "+-", "nine tenths of rows", "rho");
   for (const SupportCount& count : support.counts)
-    text += fmt::format("{:>8.2g}  {:>10.5g}  {:>8.2g}  {:>9.5g} - {:>9.5g}  {:>8.4g} %\n", count.tau, count.neighbours.mean,
-                        count.neighbours.error, count.neighbours.lowest, count.neighbours.highest, 100 * count.density);
+    text +=
+        fmt::format("{:>8.2g}  {:>10.5g}  {:>8}  {:>9.5g} - {:>9.5g}  {:>8.4g} %\n", count.tau, count.neighbours.mean,
+                    error_text(count.neighbours.error), count.neighbours.lowest, count.neighbours.highest, 100 * count.density);
   return text;
 }
 

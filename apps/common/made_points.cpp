@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "base/random.hpp"
+#include "common/interrupt.hpp"
 
 namespace fd::cli {
 
@@ -34,8 +35,10 @@ Table torus(std::size_t rows, std::size_t dimension) {
 
 Table padded_torus(std::size_t rows, std::size_t columns, std::uint64_t seed) {
   Table points(rows, columns, true);
-  for (std::size_t i = 0; i < rows; ++i)
+  for (std::size_t i = 0; i < rows; ++i) {
+    throw_if_interrupted();
     for (std::size_t c = 0; c < std::min(columns, 2 * torus_circles); ++c) points.set(i, c, on_circle(i, c, seed, 1));
+  }
   return points;
 }
 

@@ -13,6 +13,7 @@ namespace fd::cli {
 Table torus(std::size_t rows, std::size_t dimension);
 
 // The same torus as the paper embeds it: circle a in columns 2a and 2a + 1, the columns past twelve zero. In double.
+// An interrupt ends it: there may be many rows.
 constexpr std::size_t torus_circles = 6;
 Table padded_torus(std::size_t rows, std::size_t columns, std::uint64_t seed);
 double torus_angle(std::size_t row, std::size_t circle, std::uint64_t seed);  // in [0, 2 pi)

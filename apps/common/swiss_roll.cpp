@@ -6,6 +6,7 @@
 #include <numbers>
 #include <vector>
 
+#include "common/interrupt.hpp"
 #include "common/numpy_random.hpp"
 
 namespace fd::cli {
@@ -23,13 +24,16 @@ SwissRoll::SwissRoll(std::size_t rows, std::uint32_t seed, int threads) : rows_(
   std::vector<std::array<double, 3>> sums(chunks);
   // Twice over the rows: means, then squares about them, as numpy's std does. Sums of chunks are added in their order.
   const auto over_all = [&](auto&& value) {
-    team.run(chunks, [&](std::size_t c, int) {
-      std::vector<double> points(3 * chunk);
-      const std::size_t count = std::min(chunk, rows_ - c * chunk);
-      make(c * chunk, count, points.data(), nullptr);
-      sums[c] = {};
-      for (std::size_t i = 0; i < 3 * count; ++i) sums[c][i % 3] += value(points[i]);
-    });
+    team.run(
+        chunks,
+        [&](std::size_t c, int) {
+          std::vector<double> points(3 * chunk);
+          const std::size_t count = std::min(chunk, rows_ - c * chunk);
+          make(c * chunk, count, points.data(), nullptr);
+          sums[c] = {};
+          for (std::size_t i = 0; i < 3 * count; ++i) sums[c][i % 3] += value(points[i]);
+        },
+        throw_if_interrupted);
     std::array<double, 3> total{};
     for (const auto& part : sums)
       for (std::size_t a = 0; a < 3; ++a) total[a] += part[a] / static_cast<double>(rows_);

@@ -2,7 +2,7 @@
 // brought to mean 0 and variance 1 over the sample; the u of all rows come first from numpy.random.default_rng(seed), then the w. Rows are
 // made when they are read and never stored: a roll of 10^8 points takes no memory.
 //
-// Guarantees: numpy's numbers, up to rounding of sums. Does not know: kernels.
+// Guarantees: numpy's numbers, up to rounding of sums; an interrupt ends the making of a roll, of however many rows. Does not know: kernels.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace fd::cli {
 
 class SwissRoll final : public PointSource {
  public:
-  SwissRoll(std::size_t rows, std::uint32_t seed, int threads = 0);  // reads all rows once, for the means and variances
+  SwissRoll(std::size_t rows, std::uint32_t seed, int threads = 0);  // makes all rows, for the means and variances
 
   std::size_t rows() const override { return rows_; }
   std::size_t dimension() const override { return 3; }

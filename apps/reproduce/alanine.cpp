@@ -2,6 +2,7 @@
 // first m modes gives back the backbone dihedrals of a trajectory that it has not seen.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -233,9 +234,27 @@ Result run(const Setup& setup, const AlanineArguments& arguments) {
         "{} holds one array: its frames were cut into three parts of equal length, which stand for the paper's trajectories. "
         "They are parts of one, in time order: the part held out is less independent of the others than another trajectory is.",
         arguments.positions));
+  if (!setup.sizes.empty() && setup.sizes[0] > frames.all)
+    result.notes.push_back(fmt::format("--n {}: the files have {}.", setup.sizes[0], counted(frames.all, "frame")));
   if (frames.features.rows() < frames.all)
     result.notes.push_back(fmt::format("{} of {} frames, evenly spaced.", frames.features.rows(), frames.all));
   return result;
+}
+
+// As if the paper's frames had been given, and its modes made of them.
+void claims_of_alanine(const Setup&, Result& result) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto modes = static_cast<std::size_t>(paper_number("alanine", "modes"));
+  Model model;
+  model.n = static_cast<std::size_t>(paper_number("alanine", "frames"));
+  model.beta = paper_number("alanine", "beta");
+  model.eigenvalues.assign(modes, nan);
+  std::vector<Decoded> all;
+  for (std::size_t m = 2; m <= modes; m *= 2) all.push_back({m, nan, {nan, nan, nan}, {nan, nan, nan}, {}, {}});
+  compare_decoding(all, {}, {}, model.beta, result);
+  compare_spectrum(model, result);
+  compare_flow(nullptr, Chosen::given, result);
+  compare_time(model, Chosen::flow, result);
 }
 
 std::string lacks(const AlanineArguments& arguments) {
@@ -266,7 +285,7 @@ Running declare_alanine(CLI::App& app) {
       ->check(cli::real_number)
       ->type_name("B")
       ->group("alanine");
-  return {[arguments](const Setup& setup) { return run(setup, *arguments); },
+  return {[arguments](const Setup& setup) { return run(setup, *arguments); }, claims_of_alanine,
           [arguments](const Setup&) { return lacks(*arguments); }, [arguments](const Setup& setup) { check(setup, *arguments); }};
 }
 

@@ -38,11 +38,8 @@ void compare_cells(const std::vector<Decoded>& all, const Frames& frames, const 
   constexpr std::size_t fewest = 30;  // random frames whose mean error says something
   const PaperTable paper("alanine", "decoding");
   const bool same = frames.features.rows() == static_cast<std::size_t>(paper_of("frames"));
-  const std::string other =
-      same ? "the paper's number of frames"
-      : hardly_visited(frames)
-          ? fmt::format("{} frames, which hardly visit φ > 0, instead of the paper's 750,000", frames.features.rows())
-          : fmt::format("{} frames instead of the paper's 750,000", frames.features.rows());
+  const std::string other = same ? "on the paper's number of frames"
+                                 : fmt::format("perhaps for the frames: {} here, 750,000 in the paper", frames.features.rows());
   for (std::size_t row = 0; row < paper.rows(); ++row) {
     const double m = paper.at(row, "m");
     const Decoded* one = of_modes(all, m);
@@ -57,17 +54,17 @@ void compare_cells(const std::vector<Decoded>& all, const Frames& frames, const 
       }
       const double ours = column.ours(*one);
       result.comparisons.push_back(compared(claim, paper.where(), theirs, ours, 0.1 * theirs, "within 10 %",
-                                            fmt::format("{}: {}", ours < theirs ? "decoded better" : "decoded worse", other)));
+                                            fmt::format("{}, {}", ours < theirs ? "decoded better" : "decoded worse", other)));
     }
     const std::string claim = fmt::format("condition of the Gram matrix, m = {:.0f}", m);
     const double theirs = paper.at(row, "condition");
     if (one == nullptr) result.comparisons.push_back(unmeasured(claim, paper.where(), theirs, too_few(all)));
     else
-      result.comparisons.push_back(
-          stated(claim, paper.where(), theirs, one->condition, one->condition <= 2 * theirs && theirs <= 2 * one->condition,
-                 "within a factor of 2",
-                 fmt::format("{} here: it is large where some modes hardly live on the frames that the decoder is fitted to",
-                             one->condition < theirs ? "smaller" : "larger")));
+      result.comparisons.push_back(stated(
+          claim, paper.where(), theirs, one->condition, one->condition <= 2 * theirs && theirs <= 2 * one->condition,
+          "within a factor of 2",
+          fmt::format("{} here; some modes may hardly live on the frames that the decoder is fitted to, which makes it large",
+                      one->condition < theirs ? "smaller" : "larger")));
   }
 }
 
@@ -94,7 +91,7 @@ void compare_text(const std::vector<Decoded>& all, const Split& split, Result& r
         stated(plateau, place("psi_plateau"), level,
                fmt::format("{:.1f}, {:.1f}, {:.1f}", from->held.psi, between->held.psi, to->held.psi), stays,
                "within 10 % of 15° at m = 2, 4 and 8",
-               lowest < 0.9 * level ? "modes that tell ψ come earlier here" : "ψ is told worse by the first modes here"));
+               lowest < 0.9 * level ? "modes that tell ψ seem to come earlier here" : "ψ is told worse by the first modes here"));
   }
 
   const Decoded& last = all.back();
@@ -108,10 +105,12 @@ void compare_text(const std::vector<Decoded>& all, const Split& split, Result& r
                                      : fmt::format("the last step here, from m = {} to {}, begins below 80", before->m, last.m)));
   else
     result.comparisons.push_back(
-        stated(fmt::format("{}, from m = {} to {}", falls, before->m, last.m), place("improves_past_features"), fallen,
+        stated(falls, place("improves_past_features"), fallen,
                fmt::format("{:.2f} → {:.2f}, {:.2f} → {:.2f}", before->held.phi, last.held.phi, before->held.psi, last.held.psi),
-               last.held.phi < before->held.phi && last.held.psi < before->held.psi, "both fall",
-               fmt::format("the decoder has {} frames and next to no penalty: few frames for many modes", split.train.size())));
+               last.held.phi < before->held.phi && last.held.psi < before->held.psi,
+               fmt::format("both fall from m = {} to {}", before->m, last.m),
+               fmt::format("the decoder has {} frames and next to no penalty, which may be few frames for so many modes",
+                           split.train.size())));
   const std::size_t onset = onset_of_psi(all);
   const double paper_onset = paper_of("onset_psi");
   const char* begins = "ψ begins its principal decrease at m";
@@ -124,8 +123,8 @@ void compare_text(const std::vector<Decoded>& all, const Split& split, Result& r
                                      : stated(begins, place("onset_psi"), paper_onset, static_cast<double>(onset),
                                               onset == static_cast<std::size_t>(paper_onset), "the same m",
                                               static_cast<double>(onset) < paper_onset
-                                                  ? "fewer modes stand before those that tell ψ on these frames"
-                                                  : "more modes stand before those that tell ψ on these frames"));
+                                                  ? "perhaps fewer modes stand before those that tell ψ on these frames"
+                                                  : "perhaps more modes stand before those that tell ψ on these frames"));
 }
 
 // The paper's segment is 7.1 where its whole trajectory is 6.91: over all frames held out the claim is known best.

@@ -114,8 +114,8 @@ void compare_wall(const Model* model, Result& result) {
     return;
   }
   const auto moved = [](double ours, const char* name) {
-    return ours < paper_of(name) ? "these frames lose each other at a smaller β: they lie further apart"
-                                 : "these frames lose each other only at a larger β: they lie closer together";
+    return ours < paper_of(name) ? "these frames lose each other at a smaller β, perhaps as they lie further apart"
+                                 : "these frames lose each other only at a larger β, perhaps as they lie closer together";
   };
   if (reached.last == nullptr) leave_open(largest, "beta_admissible", "the first probe was past the wall");
   else
@@ -174,7 +174,7 @@ void compare_spectrum(const Model& model, Result& result) {
   };
   const double gap = 1 - paper_of("largest_eigenvalue"), our_gap = 1 - model.eigenvalues.front();
   add("1 − largest eigenvalue", "largest_eigenvalue", gap, our_gap, within_factor(gap, our_gap, 1.25), "within a factor of 1.25",
-      our_gap < gap ? "the slowest process is slower on these frames" : "the slowest process is faster on these frames");
+      our_gap < gap ? "the slowest process seems slower on these frames" : "the slowest process seems faster on these frames");
   const double last = paper_of("last_eigenvalue");
   const auto modes = static_cast<std::size_t>(paper_of("modes"));
   if (model.modes() < modes)
@@ -190,7 +190,7 @@ void compare_spectrum(const Model& model, Result& result) {
                dimension = probe != nullptr ? probe->d_hat : std::nan("");
   add("effective neighbours, of all frames", "n_eff_share", paper_of("n_eff_share"), share,
       within_factor(paper_of("n_eff_share"), share, 1.25), "within a factor of 1.25",
-      share > paper_of("n_eff_share") ? "these frames lie closer together" : "these frames lie further apart");
+      share > paper_of("n_eff_share") ? "perhaps these frames lie closer together" : "perhaps these frames lie further apart");
   add("dimension at the scale of the kernel, d̂", "d_hat", paper_of("d_hat"), dimension,
       std::abs(dimension - paper_of("d_hat")) <= 0.25, "within 0.25",
       dimension > paper_of("d_hat") ? "these frames fill more directions at this scale"

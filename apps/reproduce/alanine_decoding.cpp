@@ -7,6 +7,7 @@
 #include "analysis/row_blocks.hpp"
 #include "base/sample.hpp"
 #include "base/worst.hpp"
+#include "common/interrupt.hpp"
 #include "reproduce/paper.hpp"
 
 namespace fd::reproduce {
@@ -53,10 +54,12 @@ std::vector<Decoded> decode_all(const Model& model, const Frames& frames, const 
   const MatrixXd held_modes = rows_of(model.psi, split.held, modes), random_modes = rows_of(model.psi, split.random, modes);
   RidgeMoments moments(Eigen::RowVectorXd::Zero(static_cast<Index>(modes)), Eigen::RowVectorXd::Zero(4));
   in_blocks(split.train, [&](const std::vector<std::size_t>& rows) {
+    cli::throw_if_interrupted();
     moments.add(rows_of(model.psi, rows, modes), circle_points(rows_of(frames.angles, rows, 2), 360));
   });
   std::vector<Decoded> all;
   for (const std::size_t m : numbers) {
+    cli::throw_if_interrupted();
     const auto columns = static_cast<Index>(m);
     const RidgePath path(moments.leading(columns));
     const RidgeDecoder decoder = path.decoder(paper_number("alanine", "ridge"));

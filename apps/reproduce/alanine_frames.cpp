@@ -19,6 +19,7 @@ namespace fd::reproduce {
 namespace {
 
 constexpr std::size_t atoms = 10, anchors = 8;
+constexpr const char* angle_names[] = {"φ", "ψ"};
 
 struct Trajectory {
   std::string name;  // of its array; empty for a plain file
@@ -141,15 +142,32 @@ std::string frame_text(const std::vector<Trajectory>& trajectories, std::size_t 
 }
 
 void check_unit(const Frames& frames, const std::vector<Trajectory>& dihedrals, AngleUnit unit, const std::string& file) {
-  const UnitDoubt doubt = doubt_of_unit(frames.angles, unit);
+  const UnitDoubt doubt = doubt_of_unit(frames.angles, unit, frames.trajectory);
   if (doubt.what.empty()) return;
-  if (doubt.other_unit)
+  if (doubt.everywhere)
     throw Error(Failure::input, fmt::format("{}: {}", file, doubt.what),
                 fmt::format("add --angles {}, if that is so", unit == AngleUnit::radians ? "deg" : "rad"));
-  throw Error(Failure::input,
-              fmt::format("{}: {}; the first is {}", file, doubt.what,
-                          frame_text(dihedrals, doubt.row * frames.all / frames.angles.rows())),
+  const std::string place = frame_text(dihedrals, doubt.row * frames.all / frames.angles.rows());
+  const char* angle = angle_names[doubt.column];
+  if (doubt.other_unit)
+    throw Error(Failure::input,
+                fmt::format("from {} on, {}: {}; other angles of the file look like {}", place, angle, doubt.what, name(unit)),
+                "give all angles in one unit");
+  throw Error(Failure::input, fmt::format("{}: of {}, {}; the first is {}", file, angle, doubt.what, place),
               "mend such angles, or leave the frames out of both files");
+}
+
+// What does not change cannot be decoded, and is decoded to the last digit.
+void check_vary(const Frames& frames, const std::string& file) {
+  for (std::size_t c = 0; c < 2; ++c) {
+    bool varies = false;
+    for (std::size_t i = 1; i < frames.angles.rows() && !varies; ++i) varies = frames.angles(i, c) != frames.angles(0, c);
+    if (!varies)
+      throw Error(Failure::input,
+                  fmt::format("{}: {} is {:.6g} in every frame that is used", file, angle_names[c],
+                              frames.angles(0, c) + 0.0),  // not "-0"
+                  "give the dihedrals of the frames");
+  }
 }
 
 }  // namespace
@@ -197,6 +215,7 @@ Frames read_frames(const std::string& positions_file, const std::string& dihedra
   }
   check_held_out(frames, positions, positions_file);
   check_length(frames.features, positions_file);
+  check_vary(frames, dihedrals_file);
   check_unit(frames, dihedrals, unit, dihedrals_file);
   for (std::size_t i = 0; i < kept; ++i)
     for (std::size_t c = 0; c < 2; ++c) frames.angles.set(i, c, wrapped(frames.angles(i, c) * 360 / period(unit)));

@@ -155,9 +155,11 @@ struct Setup {
   void begin(const std::string& what) const;  // a stage; Error(interrupted) where an interrupt was requested
 };
 
-// What an experiment does once the command line has been read. `lacks`: empty, or what it cannot run without and how to give it.
+// What an experiment does once the command line has been read. `claims`: every comparison that a run makes, into the record, of measurements that
+// are blank: what the paper claims, where nothing is run. `lacks`: empty, or what it cannot run without and how to give it.
 struct Running {
   std::function<Result(const Setup&)> run;
+  std::function<void(const Setup&, Result&)> claims;
   std::function<std::string(const Setup&)> lacks = [](const Setup&) { return std::string(); };
   std::function<void(const Setup&)> check = [](const Setup&) {
   };  // Error where it would refuse what it was given, before any work

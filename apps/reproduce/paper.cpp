@@ -5,8 +5,6 @@
 #include <limits>
 #include <stdexcept>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "reproduce/paper_figures_text.hpp"
@@ -35,28 +33,6 @@ std::string paper_place(const std::string& experiment, const std::string& name) 
 
 double paper_roll_beta(std::size_t n) {
   return paper_number("knn", "beta") * std::cbrt(static_cast<double>(n) / paper_number("knn", "n"));
-}
-
-std::vector<Comparison> claims_not_run(const std::string& experiment) {
-  static const nlohmann::ordered_json figures = nlohmann::ordered_json::parse(paper_figures_text);
-  const auto value_of = [](const nlohmann::ordered_json& one) -> Value {
-    if (!one.contains("value")) return fmt::format("{} rows", one.at("rows").size());
-    const auto& value = one.at("value");
-    if (value.is_number()) return value.get<double>();
-    if (value.is_boolean()) return "holds";
-    return fmt::format("{:.6g}", fmt::join(value.get<std::vector<double>>(), ", "));
-  };
-  std::vector<Comparison> claims;
-  for (const auto& [name, one] : figures.at(experiment).items())
-    if (one.contains("claim"))
-      claims.push_back({one.at("claim").get<std::string>(),
-                        one.at("where").get<std::string>(),
-                        value_of(one),
-                        {},
-                        {},
-                        Verdict::unmeasured,
-                        "not run"});
-  return claims;
 }
 
 PaperTable::PaperTable(const std::string& experiment, const std::string& name) {

@@ -17,9 +17,6 @@ std::string paper_place(const std::string& experiment, const std::string& name);
 // Of a Swiss roll of n points, 8.75 (n / 2e5)^(1/3): both bandwidths of the appendix lie on it.
 double paper_roll_beta(std::size_t n);
 
-// What the paper claims of an experiment that was not run.
-std::vector<Comparison> claims_not_run(const std::string& experiment);
-
 // A table: its columns by name.
 class PaperTable {
  public:

@@ -19,8 +19,8 @@
 #include "common/progress_display.hpp"
 #include "common/validators.hpp"
 #include "reproduce/experiments.hpp"
-#include "reproduce/paper.hpp"
 #include "reproduce/publisher.hpp"
+#include "reproduce/statistics.hpp"
 
 namespace fd::reproduce {
 
@@ -162,6 +162,13 @@ std::vector<std::string> command_alone(const CLI::App& app, const Declared& one)
   return command;
 }
 
+LeftOut left_out(const Declared& one, const Setup& setup, const std::string& reason) {
+  Result blank;
+  one.running.claims(setup, blank);
+  for (Comparison& c : blank.comparisons) c = unmeasured(c.claim, c.where, c.paper, "not run");
+  return {one.experiment->name, reason, std::move(blank.comparisons)};
+}
+
 // Which experiments of those that were asked for run; of all, those that lack something are left out.
 std::vector<const Declared*> choose(const CLI::App& app, const Arguments& arguments, const Setup& setup,
                                     const std::vector<Declared>& declared, Publisher& publisher) {
@@ -177,7 +184,7 @@ std::vector<const Declared*> choose(const CLI::App& app, const Arguments& argume
       continue;
     }
     refuse_idle_options(one, lacks);
-    publisher.leave_out({one.experiment->name, lacks, claims_not_run(one.experiment->name)});
+    publisher.leave_out(left_out(one, setup, lacks));
   }
   return chosen;
 }
@@ -217,7 +224,7 @@ int run(const CLI::App& app, const Arguments& arguments, const std::vector<Decla
   bool interrupted = false;
   for (const Declared* one : chosen) {
     const auto leave_out = [&](const std::string& reason) {
-      publisher.leave_out({one->experiment->name, reason, claims_not_run(one->experiment->name)});
+      publisher.leave_out(left_out(*one, setup, reason));
       if (!failed) failed = std::current_exception();
     };
     if (interrupted) {

@@ -110,6 +110,10 @@ std::string branch_note(const std::vector<Size>& sizes, const PaperTable& ladder
       100 * own_spread, 100 * paper_spread, 100 * worst);
 }
 
+void claims(const Setup& setup, Result& result) {
+  compare(planned(setup), PaperTable("t6", "ladder"), PaperTable("t6", "one_gpu"), PaperTable("t6", "four_gpus"), result);
+}
+
 Result run(const Setup& setup) {
   Result result;
   result.name = "t6";
@@ -145,7 +149,7 @@ Result run(const Setup& setup) {
 }  // namespace t6
 
 Running declare_t6(CLI::App&) {
-  Running running{t6::run};
+  Running running{t6::run, t6::claims};
   running.check = t6::check;
   return running;
 }

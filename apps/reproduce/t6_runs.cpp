@@ -10,6 +10,7 @@
 
 #include "analysis/subspace_overlap.hpp"
 #include "base/power_law.hpp"
+#include "common/interrupt.hpp"
 #include "common/made_points.hpp"
 #include "reproduce/statistics.hpp"
 
@@ -29,6 +30,7 @@ double overlap(const Model& model, std::uint64_t seed) {
   return subspace_overlap(
       model.n, {2, [&](std::size_t row, double* values) { values[0] = model.psi(row, 0), values[1] = model.psi(row, 1); }},
       {2, [&](std::size_t row, double* values) {
+         cli::throw_if_interrupted();
          const double angle = cli::torus_angle(row, target, seed);
          values[0] = std::cos(angle), values[1] = std::sin(angle);
        }});
@@ -84,20 +86,28 @@ void check(const Setup& setup) {
       throw Error(Failure::misuse, fmt::format("--n {}: too few points for a torus of six dimensions", n), "give 64 or more");
 }
 
-std::vector<Size> measure(const Setup& setup, Result& result) {
+std::vector<Size> planned(const Setup& setup) {
   std::vector<std::size_t> sizes = setup.sizes;
   if (sizes.empty())
     sizes = setup.quick ? std::vector<std::size_t>{1024, 2048, 4096} : std::vector<std::size_t>{1024, 2048, 4096, 8192, 16384};
-  std::vector<Size> measured;
-  for (const std::size_t n : sizes) {
-    Size size{n, setup.seeds > 0 ? setup.seeds : setup.quick ? std::max<std::size_t>(3, paper_runs(n) / 8) : paper_runs(n), {}};
+  std::vector<Size> blank;
+  for (const std::size_t n : sizes)
+    blank.push_back({n,
+                     setup.seeds > 0 ? setup.seeds
+                     : setup.quick   ? std::max<std::size_t>(3, paper_runs(n) / 8)
+                                     : paper_runs(n),
+                     {}});
+  return blank;
+}
+
+std::vector<Size> measure(const Setup& setup, Result& result) {
+  std::vector<Size> sizes = planned(setup);
+  for (Size& size : sizes)
     for (std::size_t run = 0; run < size.runs; ++run) {
-      setup.begin(fmt::format("t6, N = {}, run {} of {}", n, run + 1, size.runs));
+      setup.begin(fmt::format("t6, N = {}, run {} of {}", size.n, run + 1, size.runs));
       run_once(setup, size, 42 + run, result);
     }
-    measured.push_back(std::move(size));
-  }
-  return measured;
+  return sizes;
 }
 
 }  // namespace fd::reproduce::t6

@@ -34,7 +34,10 @@ Value exponent_value(const Points& points);
 // Error(misuse) for sizes that are too small.
 void check(const Setup& setup);
 
-// Ascending in N. Fits that did not converge are noted in `result`.
+// What is to be run, ascending in N, and not yet was.
+std::vector<Size> planned(const Setup& setup);
+
+// The same, run. Fits that did not converge are noted in `result`.
 std::vector<Size> measure(const Setup& setup, Result& result);
 
 // Every claim of section 3.

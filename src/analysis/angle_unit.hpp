@@ -1,11 +1,13 @@
 // Angles in one of two units, and the doubt whether they are in the other: radians of which half or more lie beyond a turn look like degrees, degrees
-// of which all, or all but one in a hundred, lie within a turn of radians look like radians. A few radians beyond a turn are stray. A guess from the
-// range alone; whoever asks decides what to do about it.
+// of which all, or all but one in a hundred, lie within a turn of radians look like radians. A few radians beyond a turn are stray. Columns, and
+// parts of the rows that come from different places, may be in different units: each is judged by itself, parts of a handful excepted:
+// some of many may lie near zero by chance. A guess from the range alone; whoever asks decides what to do about it.
 #pragma once
 
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <flashdiffusion/points.hpp>
 
@@ -21,10 +23,12 @@ std::optional<AngleUnit> angle_unit_from_name(const std::string& name);  // rad,
 struct UnitDoubt {
   std::string what;        // empty: nothing does
   bool other_unit = true;  // the other unit would explain it; false: a few angles are unlike the rest
-  std::size_t row = 0;     // of the first of those
+  bool everywhere = true;  // it is so in every column and part; false: in this one, the first of which it is said
+  std::size_t row = 0;     // the first of the part; of stray angles, the row of the first
+  std::size_t column = 0;
 };
 
-// NaN has no say.
-UnitDoubt doubt_of_unit(const Table& angles, AngleUnit unit);
+// part: the number of the part that each row belongs to; empty: there is one. NaN has no say.
+UnitDoubt doubt_of_unit(const Table& angles, AngleUnit unit, const std::vector<std::size_t>& part = {});
 
 }  // namespace fd

@@ -21,14 +21,6 @@ namespace {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 using Files = std::vector<std::string>;
 
-bool binary(const std::string& path) {
-  std::string name = path.substr(0, path.find(':'));
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  for (const char* suffix : {".npy", ".npz", ".h5", ".hdf5", ".h5ad"})
-    if (name.size() > std::string_view(suffix).size() && name.ends_with(suffix)) return true;
-  return false;
-}
-
 // What a caller reads: what it is called, and where notes go.
 struct Request {
   const LabelledRows& rows;
@@ -118,7 +110,7 @@ Labels column_of(const LabelLines& table, std::size_t column, const LabelLayout&
 
 std::vector<Labels> read_columns(const Files& files, const Request& request) {
   const std::string path = files.size() == 1 ? files[0] : fmt::format("{} and {} more", files[0], files.size() - 1);
-  const auto arrays = static_cast<std::size_t>(std::count_if(files.begin(), files.end(), binary));
+  const auto arrays = static_cast<std::size_t>(std::count_if(files.begin(), files.end(), holds_arrays));
   if (arrays > 0 && arrays < files.size())
     throw Error(Failure::input, fmt::format("{}: text and arrays are not stacked", path), "give all as text, or all as arrays");
   if (arrays > 0) return numbers_from(files, path, request);
@@ -136,6 +128,14 @@ std::vector<Labels> read_columns(const Files& files, const Request& request) {
 }
 
 }  // namespace
+
+bool holds_arrays(const std::string& path) {
+  std::string name = path.substr(0, path.find(':'));
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (const char* suffix : {".npy", ".npz", ".h5", ".hdf5", ".h5ad"})
+    if (name.size() > std::string_view(suffix).size() && name.ends_with(suffix)) return true;
+  return false;
+}
 
 std::vector<Labels> read_labels(const std::string& path, const LabelledRows& rows, std::vector<std::string>* notes) {
   return read_columns({path}, {rows, "label", notes});

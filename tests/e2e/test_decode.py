@@ -158,6 +158,17 @@ def test_the_other_unit_is_refused(program, angles):
     program.refused("decode", "model.h5", "rad.npy", "--circular", "deg", words=["rad.npy", "radians", "--circular rad"])
 
 
+@pytest.mark.parametrize("unit, row", [("rad", 1), ("deg", 0)])
+def test_a_target_or_a_file_in_the_other_unit_is_named(program, angles, unit, row):
+    np.save(program.folder / "one.npy", angles[:200])
+    np.save(program.folder / "two.npy", np.degrees(angles[200:]))
+    np.save(program.folder / "both.npy", np.stack([angles, np.degrees(angles)], axis=1))
+    say = {"words": ["other angles look like", "one unit"]}
+    said = [program.refused("decode", "model.h5", *files, "--circular", unit, **say).stderr for files in (["both.npy"], ["one.npy", "two.npy"])]
+    assert f'both.npy, target "column {row + 1}"' in said[0] and ["one.npy", "two.npy"][row] in said[1]
+    program("decode", "model.h5", "both.npy", "--circular", unit, "--columns", 2 - row)
+
+
 def test_bad_input_is_refused(program, angles):
     np.save(program.folder / "short.npy", angles[:-1])
     np.save(program.folder / "y.npy", angles)

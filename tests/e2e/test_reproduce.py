@@ -137,6 +137,13 @@ def test_reasons_follow_the_sign_of_the_difference(program):
     assert number(singer["ours"]) > 1 / 6 and singer["why"].endswith("more steeply")
 
 
+def test_a_verdict_that_hangs_on_the_draws_says_so(program):
+    """The paper's overlap at 2^13 is its own of 2^12, and ours is above it by as much as the rule allows, or more."""
+    found = json.loads(program("reproduce", "t6", "--n", 8192, "--seeds", 8, "--json").stdout)
+    overlap = claim(found, "overlap with the leading harmonics at N = 2^13")
+    assert overlap["verdict"] == "differs" and "half as many points, 0.9848: the verdict may depend on the draws" in overlap["why"]
+
+
 def test_exponents_are_compared_over_sizes_that_both_have(program):
     found = json.loads(program("reproduce", "t6", "--n", "256,1024,2048", "--seeds", 1, "--json").stdout)
     betas = column(found, "t6", "β ours, paper's rule")
@@ -283,8 +290,7 @@ def test_all_in_their_quick_form_make_an_index(tmp_path):
     assert index.count('<span class="verdict') == sum(len(e["comparisons"]) for e in found["experiments"] + found["left_out"])
     missing, = found["left_out"]  # its claims are listed as not run
     assert missing["experiment"] == "alanine" and {(c["verdict"], c["why"]) for c in missing["comparisons"]} == {("not measured", "not run")}
-    assert [c["claim"] for c in missing["comparisons"]] == [entry["claim"] for entry in PAPER["alanine"].values() if "claim" in entry]
-    assert "the flow selects β = 276.4" in index
+    assert len({c["claim"] for c in missing["comparisons"]}) == len(missing["comparisons"]) == 74 and "error of ψ, random frames, m = 256" in index
     for name in ran:
         assert f'href="{name}.html"' in index
         page = (tmp_path / f"pages/{name}.html").read_text()  # repeats itself, not all of them
@@ -342,6 +348,17 @@ def test_an_interrupt_ends_it_and_leaves_no_page(tmp_path, experiment):
     assert list((tmp_path / "pages").iterdir()) == []
 
 
+def test_a_large_roll_is_interrupted_while_it_is_made(tmp_path):
+    command = [PROGRAM, "reproduce", "swissroll", "--quick", "--n", "1000000000", "--threads", "1"]
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    time.sleep(8)  # the fits take a second or two, making the roll two minutes
+    sent = time.monotonic()
+    process.send_signal(signal.SIGTERM)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130 and "interrupted; nothing was written" in said
+    assert time.monotonic() - sent < 5  # half a second, on a machine that has nothing else to do
+
+
 def test_what_has_ended_outlasts_an_interrupt(tmp_path):
     """Pages are there as soon as their experiments end, and the document holds what there is."""
     command = [PROGRAM, "reproduce", "all", "--n", "1000,2000", "--seeds", "1", "--json", "--out", "pages"]
@@ -357,6 +374,12 @@ def test_what_has_ended_outlasts_an_interrupt(tmp_path):
     reasons = {e["experiment"]: e["reason"] for e in found["left_out"]}
     assert sorted(reasons) == sorted(set(EXPERIMENTS) - {"t6"})
     assert "an interrupt ended it" in reasons.values() and reasons["keops"] == "an interrupt came before it"
+    # what they would have claimed, in the paper's own numbers
+    claims = {e["experiment"]: {c["claim"]: c["paper"] for c in e["comparisons"]} for e in found["left_out"]}
+    assert len(claims["knn"]) == 25 and claims["knn"]["λ_min of the mask, k = 256"] == -61.03
+    assert claims["swissroll"]["support density at N = 10,000, %"] == 37 and claims["keops"]["matvec: seconds of a GPU at N = 2^24"] > 500
+    index = (tmp_path / "pages/index.html").read_text()
+    assert index.count('<span class="verdict') == sum(len(e["comparisons"]) for e in found["experiments"] + found["left_out"])
     assert 'href="t6.html"' in (tmp_path / "pages/index.html").read_text()
 
 

@@ -324,6 +324,31 @@ def test_angles_of_a_whole_turn_are_wrapped(program, trajectories, unit):
         assert np.abs(points[1]).max() <= 180
 
 
+@pytest.mark.parametrize("unit, other", [("rad", "degrees"), ("deg", "radians")])
+def test_angles_in_mixed_units_are_refused_and_named(program, trajectories, unit, other):
+    """A column or a trajectory in the other unit is lost among the rest, and its errors would be those of other angles."""
+    _, dihedrals = trajectories
+    to_other = np.degrees if unit == "rad" else np.radians
+    given = dihedrals if unit == "rad" else {k: np.degrees(v) for k, v in dihedrals.items()}
+    np.savez(program.folder / "psi.npz", **{k: np.stack([v[:, 0], to_other(v[:, 1])], axis=1) for k, v in given.items()})
+    np.savez(program.folder / "one.npz", **{**given, "arr_1": to_other(given["arr_1"])})
+    for file, words in (("psi.npz", ["psi.npz:arr_0, frame 1 on, ψ"]), ("one.npz", ["one.npz:arr_1, frame 1 on, φ"])):
+        said = program.refused("reproduce", "alanine", "--quick", "--positions", "p.npz", "--dihedrals", file, "--angles", unit, words=[*words, f"look like {other}", "one unit"])
+        assert "--angles" not in said.stderr
+
+
+def test_all_lists_the_claims_of_a_run_where_it_is_left_out(program, trajectories):
+    listed = lambda comparisons: [(c["claim"], c["where"], c["paper"]) for c in comparisons]
+    everything = json.loads(program("reproduce", "all", "--quick", "--n", 1000, "--seeds", 1, "--json").stdout)
+    missing, = everything["left_out"]
+    assert missing["experiment"] == "alanine" and len(missing["comparisons"]) > 70
+    assert listed(missing["comparisons"]) == listed(run(program)["comparisons"])
+
+
+def test_more_frames_than_there_are_is_said(program, trajectories):
+    assert any("--n 5000: the files have 1200 frames" in note for note in run(program, "--beta", 100, "--n", 5000)["notes"])
+
+
 def test_bad_input_is_refused(program, trajectories):
     positions, dihedrals = trajectories
     save = lambda name, arrays: np.savez(program.folder / name, **arrays)
@@ -339,7 +364,7 @@ def test_bad_input_is_refused(program, trajectories):
     stray = {k: v.copy() for k, v in dihedrals.items()}
     stray["arr_1"][16, 1] = 400
     save("stray.npz", stray)
-    said = refused("p.npz", "stray.npz", words=["1 of 2400 angles", "400", "stray.npz:arr_1, frame 17", "mend"])
+    said = refused("p.npz", "stray.npz", words=["1 of 400 angles", "of ψ", "400", "stray.npz:arr_1, frame 17", "mend"])
     assert "degrees" not in said.stderr and "--angles" not in said.stderr
     refused("p.npz", "stray.npz", "--angles", "deg", words=["all but 1 of 2400 angles", "look like radians"])
     refused("p.npz", "short.npz", words=["arr_1", "400", "397"])
@@ -360,6 +385,8 @@ def test_bad_input_is_refused(program, trajectories):
     refused("p.npz", "a.npz", "--beta", 0, words=["--beta 0", "above zero"])
     save("angstrom.npz", {k: 10 * v for k, v in positions.items()})
     save("still.npz", {k: 0 * v for k, v in positions.items()})
+    save("same.npz", {k: 0 * v for k, v in dihedrals.items()})
+    refused("p.npz", "same.npz", words=["same.npz", "φ is 0 in every frame"])
     refused("angstrom.npz", "a.npz", words=["angstrom.npz", "ångströms", "divide them by 10"])
     refused("still.npz", "a.npz", words=["still.npz", "nanometres"])
     # all of them: found out before the others have run, which would take longer than this test may

@@ -37,6 +37,10 @@ def test_a_sample_is_near_the_whole_and_the_same_for_any_threads(program, points
     assert "k*" in text and "rho" in text and "c2" in text
 
 
+def test_of_one_row_no_error_is_known(program, points):
+    assert "nan" not in program("support", "points.npy", "--beta", 1, "--rows", 1).stdout
+
+
 def test_bad_input_is_refused(program, points):
     program.refused("support", "points.npy", words=["--beta"])
     program.refused("support", "points.npy", "--beta", -1, words=["--beta -1"])

@@ -94,6 +94,27 @@ def test_no_two_series_look_alike(browser, pages, tmp_path, scheme):
         browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_marks_have_the_colours_of_their_series(browser, pages, tmp_path, scheme):
+    """As they are seen: a rule of the style sheet overrides what a script gives an element as attributes."""
+    axis = {"label": "x", "logarithmic": False, "low": None, "high": None}
+    plain = {"line": True, "marks": True, "colour": None, "dashed": False, "points": [[1, 1, 0], [2, 3, 0]]}
+    series = [{"name": source, "source": source, **plain} for source in ("ours", "paper")] + [{"name": "shaded", "source": "ours", **plain, "line": False, "points": [[1, 2, 0, 0], [2, 2, 0, 1]]}]
+    figure = {"name": "f", "title": "F", "caption": "", "wide": False, "x": axis, "y": axis, "marks": [], "shade": {"label": "joint error", "low": 0, "high": 1}, "series": series}
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+    try:
+        page = browser.open(with_figure(pages, tmp_path / "marks.html", figure))
+        seen = lambda what: page("return [...document.querySelectorAll(`#figure-0 path.${arguments[0]}`)].map(e => { const s = getComputedStyle(e); return [s.stroke, s.fill]; })", what)
+        (ours, _), (paper, _) = seen("curve")
+        ground = page("return getComputedStyle(document.body).backgroundColor")
+        assert ours != paper
+        assert seen("mark.ours")[:2] == 2 * [[ours, ours]] and seen("mark.paper") == 2 * [[paper, ground]]
+        dark_end, bright_end = (fill for _, fill in seen("mark.ours")[2:])
+        assert dark_end == "rgb(68, 1, 84)" and bright_end == "rgb(253, 231, 37)"  # of viridis
+    finally:
+        browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
 def test_tables_fit_a_sheet_of_paper(browser, pages):
     """A4 between its margins."""
     browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})

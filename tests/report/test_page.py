@@ -348,6 +348,7 @@ def test_keyboard(page):
         rows.append(page("return document.getElementById('tip').textContent.split('\\n')[0]"))
     assert rows[0] == rows[2] != rows[1] and all(row.startswith("row ") for row in rows)
     assert page("return getComputedStyle(document.querySelector('#map-main .mark')).display") != "none"
+    assert page("const s = getComputedStyle(document.querySelector('#map-main .mark')); return [s.fill, s.stroke === getComputedStyle(document.body).color]") == ["none", True]
     press("0"), press("s"), page.settle()
     everything = page("return document.getElementById('selected').textContent")
     press("+"), press("+"), press("s"), page.settle()

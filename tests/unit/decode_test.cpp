@@ -243,9 +243,42 @@ TEST(AngleUnit, IsDoubtedWhereTheRangeIsThatOfTheOther) {
   EXPECT_EQ(stray.row, 16u);
   EXPECT_EQ(stray.what.find("degrees"), std::string::npos) << stray.what;
   EXPECT_NE(doubt_of_unit(column(few), AngleUnit::degrees).what.find("radians"), std::string::npos);
+  EXPECT_EQ(doubt_of_unit(column({nan, nan}), AngleUnit::degrees).what, "");  // nothing is known
   EXPECT_EQ(period(*angle_unit_from_name("deg")), 360);
   EXPECT_NEAR(period(*angle_unit_from_name("rad")), 2 * std::numbers::pi, 1e-15);
   EXPECT_FALSE(angle_unit_from_name("grad"));
+}
+
+TEST(AngleUnit, IsJudgedOfEachColumnAndPartByItself) {
+  Table angles(200, 2, true);  // rows 0 to 99 and 100 to 199 are parts
+  std::vector<std::size_t> part(200);
+  for (std::size_t i = 0; i < 200; ++i) {
+    part[i] = i / 100;
+    for (std::size_t c = 0; c < 2; ++c) angles.set(i, c, std::sin(static_cast<double>(i)) * 3);
+  }
+  EXPECT_TRUE(doubt_of_unit(angles, AngleUnit::degrees, part).everywhere);
+  for (std::size_t i = 100; i < 200; ++i) angles.set(i, 1, angles(i, 1) * 57.3);
+  for (const AngleUnit unit : {AngleUnit::radians, AngleUnit::degrees}) {
+    const UnitDoubt doubt = doubt_of_unit(angles, unit, part);
+    EXPECT_FALSE(doubt.what.empty());
+    EXPECT_TRUE(doubt.other_unit && !doubt.everywhere);
+    EXPECT_EQ(doubt.column, unit == AngleUnit::radians ? 1u : 0u);
+    EXPECT_EQ(doubt.row, unit == AngleUnit::radians ? 100u : 0u);
+  }
+  std::vector<std::size_t> single(200);  // a row is a part: some lie near zero, whatever their unit
+  for (std::size_t i = 0; i < 200; ++i) single[i] = i;
+  for (std::size_t i = 0; i < 200; ++i)
+    for (std::size_t c = 0; c < 2; ++c) angles.set(i, c, std::sin(static_cast<double>(i)) * 170);
+  EXPECT_EQ(doubt_of_unit(angles, AngleUnit::degrees, single).what, "");
+}
+
+TEST(AngleUnit, OfTwoDoubtsTheOtherUnitIsTheGraver) {
+  Table angles(200, 2, true);
+  for (std::size_t i = 0; i < 200; ++i) angles.set(i, 0, 1), angles.set(i, 1, 170);
+  angles.set(7, 0, 400);
+  const UnitDoubt doubt = doubt_of_unit(angles, AngleUnit::radians);
+  EXPECT_TRUE(doubt.other_unit);
+  EXPECT_EQ(doubt.column, 1u);
 }
 
 }  // namespace
