@@ -15,7 +15,7 @@ struct PrecisionTraits {
   double row_error;  // promised: of a row of K W, relative to the same row of K |W|
   double
       farthest;  // sqrt(beta) times the distance from a table's middle up to which that holds whatever the points; beyond, neighbours for whose
-                 // distance coordinates have too few digits are refused
+      // distance coordinates have too few digits are refused
   bool wide_panels;  // panels and points are stored as double (otherwise float)
 };
 
