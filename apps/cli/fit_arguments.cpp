@@ -67,7 +67,7 @@ void FitArguments::declare(CLI::App& app) {
       ->capture_default_str()
       ->group(numbers);
   app.add_flag("--drop-localised", drop_localised,
-               "the K leading modes that do not live on fewer than 8 rows, instead of the K leading ones")
+               "the K leading modes that do not live on fewer than 8 rows (or an eighth of few), instead of the K leading ones")
       ->group(numbers);
   app.add_flag("--no-points", no_points, "leave the points out of the model (transform then needs --points)")->group(numbers);
 
