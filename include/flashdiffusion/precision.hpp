@@ -13,9 +13,9 @@ struct PrecisionTraits {
   std::string_view name;
   double eta;        // relative error of the arithmetic: what a bandwidth search reckons with
   double row_error;  // promised: of a row of K W, relative to the same row of K |W|
-  double
-      farthest;  // sqrt(beta) times the distance from a table's middle up to which that holds whatever the points; beyond, neighbours for whose
-      // distance coordinates have too few digits are refused
+  // sqrt(beta) times the distance from a table's middle up to which that holds whatever the points; beyond, neighbours are refused for whose distance
+  // coordinates have too few digits.
+  double farthest;
   bool wide_panels;  // panels and points are stored as double (otherwise float)
 };
 
