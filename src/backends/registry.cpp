@@ -35,7 +35,8 @@ std::unique_ptr<Backend> make_cuda(const BackendRequest&) { throw no_cuda(); }
 std::vector<DeviceFacts> cuda_devices() { throw no_cuda(); }
 #endif
 
-// "auto" is the first row that can be made: one that not every machine has is passed over where it is not there, or has no memory left.
+// "auto" is the first row that can be made: one that not every machine has is passed over where it is not there, or has no memory left, unless devices
+// are named, which are then what is wanted.
 constexpr std::array<Row, 3> table = {{
     {"cuda", make_cuda, false, cuda_devices},
     {"cpu", [](const BackendRequest& r) { return make_cpu_backend(r.isa, r.threads, r.keep_bytes, r.one_bandwidth); }},
@@ -48,7 +49,8 @@ std::unique_ptr<Backend> make_backend(const BackendRequest& request) {
   if (request.comm != nullptr ? request.comm->size() > 1 : request.ranks > 1) return make_rank_backend(request);
   std::string known = "auto";
   for (const auto& row : table) {
-    if (request.name == row.name || (request.name == "auto" && row.everywhere)) return row.make(request);
+    if (request.name == row.name || (request.name == "auto" && (row.everywhere || !request.devices.empty())))
+      return row.make(request);
     if (request.name == "auto") {
       try {
         return row.make(request);

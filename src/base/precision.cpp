@@ -8,8 +8,8 @@ namespace fd {
 namespace {
 
 // Where rows lie far apart a coordinate is a sum of two numbers, of 53 and 24 bits or of 24 each and a sign: it is off by 2^-78 or 2^-50 of itself at
-// most, and an entry by a few times that. A quarter of the promise is for it.
-constexpr double farthest(double row_error, bool wide) { return row_error / 4 * (wide ? 0x1p77 : 0x1p49); }
+// most, and an entry by a few times that. An eighth of the promise is for it.
+constexpr double farthest(double row_error, bool wide) { return row_error / 8 * (wide ? 0x1p77 : 0x1p49); }
 
 constexpr std::array<PrecisionTraits, 4> table = {{
     {Precision::fp64, "fp64", 2.22e-16, 1e-13, farthest(1e-13, true), true},

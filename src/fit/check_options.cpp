@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <string>
 
 #include <fmt/format.h>
@@ -47,6 +48,8 @@ void check_values(const Options& o) {
   if (o.comm != nullptr && o.ranks > 1)
     refuse(fmt::format("`ranks = {}` are threads of one process, and this is one of several", o.ranks),
            "leave `ranks` out: processes are the ranks");
+  if (std::set<int>(o.devices.begin(), o.devices.end()).size() < o.devices.size())
+    refuse("`devices` names one twice", "name each once");
   if (o.devices.size() > 1 && o.ranks > 1) refuse("`devices` and `ranks` both say who shares the rows", "give one of them");
   constexpr int most_ranks = 1024;
   if (o.ranks < 1 || o.ranks > most_ranks)

@@ -13,7 +13,7 @@ PROGRAM = os.environ["FLASHDIFFUSION"]
 
 def run(tmp_path, *arguments, backend="cuda", **environment):
     everything = dict(os.environ, FD_SOFTGPU_REPORT=str(tmp_path / "report"), **{k: str(v) for k, v in environment.items()})
-    return subprocess.run([PROGRAM, *arguments, "--backend", backend], env=everything, capture_output=True, text=True, timeout=300)
+    return subprocess.run([PROGRAM, *arguments, *(["--backend", backend] if backend else [])], env=everything, capture_output=True, text=True, timeout=300)
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +69,16 @@ def test_automatic_choice_falls_back(tmp_path, points, environment, words):
     assert len(about) == (1 if words else 0), result.stderr
     if words:
         assert words in about[0] and about[0].endswith("cpu computes instead"), about
+
+
+@pytest.mark.parametrize("backend", ["auto", "cuda"])
+def test_a_device_that_was_named_is_the_one_that_computes(tmp_path, points, backend):
+    result = fit(tmp_path, points, "--devices", "2", backend=backend, FD_SOFTGPU_DEVICES=3)
+    assert result.returncode == 0, result.stderr
+    about = run(tmp_path, "info", str(tmp_path / "model.h5"), "--json", backend=None, FD_SOFTGPU_DEVICES=3).stdout
+    assert "cuda GPU 2" in about and "GPU 0" not in about, about
+    one_line(fit(tmp_path, points, "--devices", "3", backend=backend, FD_SOFTGPU_DEVICES=3), "there is no GPU 3", "knows 3")
+    assert fit(tmp_path, points, "--devices", "1,1", backend=backend, FD_SOFTGPU_DEVICES=3).returncode == 2
 
 
 def test_little_memory_is_named(tmp_path, points):

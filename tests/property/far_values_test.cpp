@@ -229,5 +229,29 @@ TEST(FarTriples, AreHeldOrRefused) {
   }
 }
 
+// Two neighbours among rows far from all others, who may lie in two panels; and a chain of 32 that is cut.
+TEST(FarNeighbours, AreHeldOrRefusedAcrossPanels) {
+  for (std::size_t seed = 0; seed < 60; ++seed)
+    for (const double far : {1e8, 1e10, 1e11, 1e12, 1e13, 1e14}) {
+      const std::size_t rows = 100 + 5 * seed;
+      const Dataset pair = table_of(rows, 1 + seed % 2, [&](std::size_t i, std::size_t c) {
+        const auto place = [&](std::size_t k) { return far * (2 * uniform_at(seed, c, k) - 1); };
+        return i + 1 < rows ? place(i) : place(0) + 0.4 * normal_at(seed, 9, c);
+      });
+      const double off = worst_row(pair, 1, Precision::fp32);
+      EXPECT_LE(off, traits(Precision::fp32).row_error) << far << ", seed " << seed;
+      if (far < traits(Precision::fp32).farthest) EXPECT_GE(off, 0) << far << " is refused, seed " << seed;
+    }
+  for (const double far : {1e8, 1e10, 1e11, 1e12, 1e13, 1e14}) {
+    const Dataset chain = table_of(96, 2, [&](std::size_t i, std::size_t c) {
+      const std::size_t link = i - 32, odd = link % 2 == 0 ? link / 2 : 16 + link / 2;
+      if (i >= 32 && i < 64) return c == 0 ? 0 : 0.4 * far + 1.1 * static_cast<double>(odd);
+      return c == 0 ? (i < 32 ? -far : far) : far * (2 * uniform_at(1, 0, i) - 1);
+    });
+    for (const Precision precision : every_precision)
+      EXPECT_LE(worst_row(chain, 1, precision), traits(precision).row_error) << far << " in " << traits(precision).name;
+  }
+}
+
 }  // namespace
 }  // namespace fd::test

@@ -6,11 +6,10 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include <flashdiffusion/error.hpp>
 
@@ -195,13 +194,15 @@ const PackedPoints<T>& CpuPoints<T>::packed(double beta, double reference, bool 
       to.factor[i] = local ? 1 : std::exp2(-0.5 * to.multiple * to.square[i]);
     if (const auto pair = lost_digits(to, offset_.data(), offset_low_.data(), traits(precision_).row_error)) {
       packed_beta_ = -1;
-      const auto row = [&](std::size_t in_panel) { return layout_->row(first_row_[pair->panel] + in_panel) + 1; };
-      throw Error(
-          Failure::input,
-          fmt::format("rows {} and {} are neighbours at beta = {:.4g}, but so far from others beside them that {} has no digits "
-                      "left for their distance",
-                      row(pair->other), row(pair->row), beta, traits(precision_).name),
-          "take a higher precision or a smaller beta, or leave out rows that lie so far from all others");
+      const auto row = [&](std::size_t place) {
+        return std::to_string(layout_->row(first_row_[place / panel_rows] + place % panel_rows) + 1);
+      };
+      throw Error(Failure::input,
+                  "rows " + row(pair->row) + " and " + row(pair->other) +
+                      " are neighbours at this bandwidth, but so far from others beside them that " +
+                      std::string(traits(precision_).name) + " has no digits left for their distance",
+                  std::string(is_wide<T> ? "take" : "take fp64 or") +
+                      " a smaller beta, or leave out rows that lie so far from all others");
     }
     packed_beta_ = beta;
   }
