@@ -20,7 +20,6 @@
 #include "common/validators.hpp"
 #include "io/atomic_file.hpp"
 #include "io/labels.hpp"
-#include "io/open_points.hpp"
 #include "io/write_table.hpp"
 
 namespace fd::cli {
@@ -34,7 +33,7 @@ struct DecodeArguments {
   std::size_t folds = 5;
   std::uint64_t seed = 42;
   PlacingFlags placing;
-  bool json = false, quiet = false;
+  bool trust_unit = false, json = false, quiet = false;
 };
 
 constexpr const char* decode_footer =
@@ -55,6 +54,7 @@ Examples:
 struct Targets {
   Table values;
   std::vector<std::string> names;
+  std::vector<std::size_t> file;   // of each row, among those that were given
   std::vector<std::string> notes;  // how the file was read
 };
 
@@ -75,7 +75,8 @@ std::size_t column_called(const std::string& wanted, const std::vector<Labels>& 
 
 Targets chosen_targets(const DecodeArguments& arguments, const Model& model) {
   std::vector<std::string> notes;
-  const std::vector<Labels> all = read_targets(arguments.targets, labelled_rows(model, arguments.placing), &notes);
+  std::vector<std::size_t> file;
+  const std::vector<Labels> all = read_targets(arguments.targets, labelled_rows(model, arguments.placing), &notes, &file);
   std::vector<bool> wanted(all.size(), arguments.columns.empty());
   for (const std::string& name : arguments.columns) wanted[column_called(name, all, arguments.targets[0])] = true;
   std::vector<const Labels*> chosen;
@@ -84,7 +85,7 @@ Targets chosen_targets(const DecodeArguments& arguments, const Model& model) {
     require_numbers(all[c], arguments.targets[0]);
     chosen.push_back(&all[c]);
   }
-  Targets targets{Table(model.n, chosen.size(), true), {}, std::move(notes)};
+  Targets targets{Table(model.n, chosen.size(), true), {}, std::move(file), std::move(notes)};
   for (std::size_t c = 0; c < chosen.size(); ++c) {
     targets.names.push_back(chosen[c]->name);
     for (std::size_t i = 0; i < model.n; ++i)
@@ -93,28 +94,23 @@ Targets chosen_targets(const DecodeArguments& arguments, const Model& model) {
   return targets;
 }
 
-// Arrays that were stacked are judged each by itself, text as the one table that it is.
+// Files are judged each by itself.
 void check_unit(const Targets& targets, AngleUnit unit, const std::vector<std::string>& files) {
-  std::vector<std::size_t> part;
-  ReadOptions options;
-  options.vectors = true;
-  if (files.size() > 1 && holds_arrays(files[0]))
-    for (std::size_t f = 0; f < files.size(); ++f) part.insert(part.end(), open_points({files[f]}, options)->rows(), f);
-  if (part.size() != targets.values.rows()) part.clear();
-  const UnitDoubt doubt = doubt_of_unit(targets.values, unit, part);
+  const UnitDoubt doubt = doubt_of_unit(targets.values, unit, targets.file);
   if (doubt.what.empty()) return;
-  const std::string& file = files[part.empty() || doubt.everywhere ? 0 : part[doubt.row]];
+  const std::string& file = files[doubt.everywhere ? 0 : targets.file[doubt.row]];
   const std::string column =
       doubt.everywhere || targets.names.size() == 1 ? "" : fmt::format(", target \"{}\"", targets.names[doubt.column]);
   if (!doubt.other_unit)
     throw Error(Failure::input, fmt::format("{}{}: {}; row {} has the first", file, column, doubt.what, doubt.row + 1),
-                "mend it, or give NaN in its place; bring radians of several turns to one turn");
+                "mend it, or give NaN in its place; --trust-unit, if radians of several turns are meant");
   if (!doubt.everywhere)
     throw Error(Failure::input, fmt::format("{}{}: {}; other angles look like {}", file, column, doubt.what, name(unit)),
-                "give all angles in one unit, or choose targets of one by --columns; degrees so near to zero need no --circular");
+                fmt::format("give all angles in one unit, or choose targets of one by --columns; --trust-unit, if all are {}",
+                            name(unit)));
   throw Error(Failure::input, fmt::format("{}: {}", file, doubt.what),
-              unit == AngleUnit::radians ? "--circular deg, if that is so; bring radians of several turns to one turn"
-                                         : "--circular rad, if that is so; degrees so near to zero need no --circular");
+              unit == AngleUnit::radians ? "--circular deg, if that is so; --trust-unit, if they are radians of several turns"
+                                         : "--circular rad, if that is so; --trust-unit, if they are degrees near to zero");
 }
 
 std::string table_text(const Decoding& decoding, const Targets& targets) {
@@ -189,7 +185,7 @@ int run_decode(const DecodeArguments& arguments) {
     model = load_model(arguments.model);
     targets = chosen_targets(arguments, model);
     if (const auto unit = angle_unit_from_name(arguments.circular)) {
-      check_unit(targets, *unit, arguments.targets);
+      if (!arguments.trust_unit) check_unit(targets, *unit, arguments.targets);
       options.period = period(*unit);
     }
     options.modes = arguments.modes;
@@ -242,9 +238,11 @@ Action declare_decode(CLI::App& app, const std::vector<std::string>&) {
       ->delimiter(',')
       ->allow_extra_args(false);
   declare_placing(app, "TARGETS", arguments->placing);
-  app.add_option("--circular", arguments->circular, "the targets are angles, in radians (rad) or degrees (deg)")
-      ->type_name("")
-      ->check(CLI::IsMember({"rad", "deg"}));
+  auto* circular = app.add_option("--circular", arguments->circular, "the targets are angles, in radians (rad) or degrees (deg)")
+                       ->type_name("")
+                       ->check(CLI::IsMember({"rad", "deg"}));
+  app.add_flag("--trust-unit", arguments->trust_unit, "they are in that unit, even where they look like the other")
+      ->needs(circular);
   app.add_option(
          "--modes", arguments->modes,
          "leading modes to decode from, a list of numbers, of which -o writes the last; 1, 2, 4 ... and all, if not given")

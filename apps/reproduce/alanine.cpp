@@ -28,7 +28,7 @@ namespace {
 struct AlanineArguments {
   std::string positions, dihedrals, angles = "rad";
   std::optional<double> beta;
-  bool ladder = false;
+  bool trust_unit = false, ladder = false;
 };
 
 // ---- what is shown
@@ -127,8 +127,8 @@ std::size_t wanted_frames(const Setup& setup) { return !setup.sizes.empty() ? se
 
 // A decoder that is fitted to fewer than two frames a mode says nothing.
 Frames read(const Setup& setup, const AlanineArguments& arguments) {
-  Frames frames =
-      read_frames(arguments.positions, arguments.dihedrals, *angle_unit_from_name(arguments.angles), wanted_frames(setup));
+  Frames frames = read_frames(arguments.positions, arguments.dihedrals,
+                              {*angle_unit_from_name(arguments.angles), arguments.trust_unit}, wanted_frames(setup));
   const std::size_t used = frames.features.rows(), train = split_of(frames).train.size(),
                     needed = 2 * modes_for(used, setup.quick);
   if (train < needed)
@@ -277,6 +277,8 @@ Running declare_alanine(CLI::App& app) {
       ->type_name("")
       ->capture_default_str()
       ->check(CLI::IsMember({"rad", "deg"}))
+      ->group("alanine");
+  app.add_flag("--trust-unit", arguments->trust_unit, "they are in that unit, even where they look like the other")
       ->group("alanine");
   app.add_flag("--ladder", arguments->ladder,
                "choose the other bandwidth by the default rule, on samples first, instead of the paper's on all frames")

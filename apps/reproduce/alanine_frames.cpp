@@ -146,15 +146,15 @@ void check_unit(const Frames& frames, const std::vector<Trajectory>& dihedrals, 
   if (doubt.what.empty()) return;
   if (doubt.everywhere)
     throw Error(Failure::input, fmt::format("{}: {}", file, doubt.what),
-                fmt::format("add --angles {}, if that is so", unit == AngleUnit::radians ? "deg" : "rad"));
+                fmt::format("add --angles {}, if that is so; --trust-unit, if not", unit == AngleUnit::radians ? "deg" : "rad"));
   const std::string place = frame_text(dihedrals, doubt.row * frames.all / frames.angles.rows());
   const char* angle = angle_names[doubt.column];
   if (doubt.other_unit)
     throw Error(Failure::input,
                 fmt::format("from {} on, {}: {}; other angles of the file look like {}", place, angle, doubt.what, name(unit)),
-                "give all angles in one unit");
+                fmt::format("give all angles in one unit; --trust-unit, if all are {}", name(unit)));
   throw Error(Failure::input, fmt::format("{}: of {}, {}; the first is {}", file, angle, doubt.what, place),
-              "mend such angles, or leave the frames out of both files");
+              "mend such angles, or leave the frames out of both files; --trust-unit, if radians of several turns are meant");
 }
 
 // What does not change cannot be decoded, and is decoded to the last digit.
@@ -186,7 +186,7 @@ std::size_t frames_right_of_zero(const Frames& frames) {
 
 bool hardly_visited(const Frames& frames) { return 1000 * frames_right_of_zero(frames) < frames.angles.rows(); }
 
-Frames read_frames(const std::string& positions_file, const std::string& dihedrals_file, AngleUnit unit, std::size_t most) {
+Frames read_frames(const std::string& positions_file, const std::string& dihedrals_file, GivenUnit given, std::size_t most) {
   const Files files = open_files(positions_file, dihedrals_file, most);
   const std::vector<Trajectory>&positions = files.positions, &dihedrals = files.dihedrals;
   const std::size_t kept = files.kept;
@@ -216,9 +216,9 @@ Frames read_frames(const std::string& positions_file, const std::string& dihedra
   check_held_out(frames, positions, positions_file);
   check_length(frames.features, positions_file);
   check_vary(frames, dihedrals_file);
-  check_unit(frames, dihedrals, unit, dihedrals_file);
+  if (!given.trusted) check_unit(frames, dihedrals, given.unit, dihedrals_file);
   for (std::size_t i = 0; i < kept; ++i)
-    for (std::size_t c = 0; c < 2; ++c) frames.angles.set(i, c, wrapped(frames.angles(i, c) * 360 / period(unit)));
+    for (std::size_t c = 0; c < 2; ++c) frames.angles.set(i, c, wrapped(frames.angles(i, c) * 360 / period(given.unit)));
   return frames;
 }
 

@@ -25,8 +25,14 @@ struct Frames {
   bool cut = false;     // one array, cut into three that stand for trajectories
 };
 
+// What is said of the angles' unit; trusted: whatever they look like.
+struct GivenUnit {
+  AngleUnit unit = AngleUnit::radians;
+  bool trusted = false;
+};
+
 // At most `most` frames, evenly spaced over all; 0: all of them.
-Frames read_frames(const std::string& positions, const std::string& dihedrals, AngleUnit unit, std::size_t most);
+Frames read_frames(const std::string& positions, const std::string& dihedrals, GivenUnit given, std::size_t most);
 
 // Modes to decode from: the paper's 256 (in the quick form half of them), or one for each eight frames.
 std::size_t modes_for(std::size_t frames, bool quick);

@@ -109,12 +109,16 @@ def as_points(table, name="X"):
     if array.dtype not in (np.float32, np.float64) or not array.dtype.isnative:
         if array.dtype.kind not in "fiubO":
             raise ValueError(f"{name}: values of type {array.dtype} are not numbers; convert them first")
+        columns = range(1, array.shape[1] + 1) if array.ndim == 2 else ()
         if array.dtype == object and array.ndim == 2:
-            array = _without_missing(array, range(1, array.shape[1] + 1), name)
+            array = _without_missing(array, columns, name)
         try:
             array = array.astype(np.float32 if array.dtype == np.float16 else np.float64)
         except OverflowError as error:  # whole numbers of Python
             raise ValueError(f"{name}: {error}; rescale the column") from None
+        except (TypeError, ValueError):
+            _refuse_no_number(array, columns, name)
+            raise
     if array.ndim != 2:
         hint = (
             "Reshape your data either using array.reshape(-1, 1) if your data has a single feature or array.reshape(1, -1) if it "
@@ -154,6 +158,7 @@ def _values(frame, name):
     except (TypeError, ValueError):
         words = [(str(column), value) for i, column in enumerate(frame.columns) if (value := _no_number(array[:, i])) is not None]
         if not words:
+            _refuse_no_number(array, map(str, frame.columns), name)
             raise
         many = len(words) > 1
         raise ValueError(
@@ -212,6 +217,22 @@ def _no_number(column):
             except ValueError:
                 return value
     return None
+
+
+class _NoNumber(ValueError, TypeError):
+    """scikit-learn wants a TypeError of what float() takes for one."""
+
+
+def _refuse_no_number(objects, columns, name):
+    """Of a table of objects the first that float() does not take, by row and column."""
+    for column, values in zip(columns, objects.T):
+        for row, value in enumerate(values):
+            try:
+                if isinstance(value, np.ndarray):
+                    raise TypeError("float() argument must be a string or a real number, not an array")
+                float(value)
+            except (TypeError, ValueError) as error:
+                raise _NoNumber(f"{name}: {repr(value)[:80]} in row {row + 1}, column {column!r} (rows are counted from 1) is no number: {error}") from None
 
 
 def _is_time(kind):

@@ -71,7 +71,8 @@ class Decoder(Estimator):
         y = as_points(y.reshape(len(y), -1), "y").astype(np.float64)
         if not (np.isfinite(X).all() and np.isfinite(y).all()):
             raise ValueError("coordinates and targets must be finite: a NaN or infinite value was found")
-        varies, y = (y - y[0]).std(0) > _rounding(y), self._unroll(y)
+        varies = self._difference(y, y[0]).std(0) > self._nothing(y)  # the same in another turn is the same
+        y = self._unroll(y)
         self.n_features_in_ = X.shape[1]
         adopt_names(self, names)
         scale = (X - X[0]).std(0)
@@ -108,7 +109,7 @@ class Decoder(Estimator):
         error = self._difference(made.reshape(y.shape), y)
         centre = self._roll(_mean(self._unroll(y))[None]) if self.period else _mean(y)
         squares, spread = (error**2).sum(0), (self._difference(y, centre) ** 2).sum(0)
-        nothing = len(y) * _rounding(np.vstack([y, np.full(y.shape[1], self.period or 0.0)])) ** 2
+        nothing = len(y) * self._nothing(y) ** 2
         varies = spread > nothing
         return float(np.where(varies, 1 - squares / np.where(varies, spread, 1.0), squares <= nothing).mean())
 
@@ -137,6 +138,10 @@ class Decoder(Estimator):
         if not self.period:
             return a - b
         return (a - b + self.period / 2) % self.period - self.period / 2
+
+    def _nothing(self, y):
+        """Of each target: a spread that is rounding of one value, or of a turn."""
+        return _rounding(np.vstack([y, np.full(y.shape[1], self.period or 0.0)]))
 
     def _cross_validate(self, X, y, varies):
         if not 2 <= whole("folds", self.folds, 2) <= len(X):

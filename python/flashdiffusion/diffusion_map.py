@@ -360,6 +360,10 @@ class DiffusionMap(Estimator):
             self._embeddings[time] = self._model.embedding(time)
         return self._embeddings[time]  # the same array every time: what is written to it stays
 
+    @embedding_.setter
+    def embedding_(self, coordinates: ArrayLike) -> None:
+        self.embedding_[...] = coordinates  # as writing into it, which is what `embedding_ *= -1` comes to
+
     def _written(self):
         """Coordinates, by their time, that are not as they were made."""
         return {time: array for time, array in self._embeddings.items() if not np.array_equal(array, self._model.embedding(time))}

@@ -167,15 +167,22 @@ def _same_atoms(part, count):
 
 
 # Of a molecule's size: distances that differ by less are the same, and atoms that are closer are at one place. What rounding makes of positions in
-# single precision when a molecule is turned is less.
+# single precision when a molecule is turned about its centre is less.
 _SAME = 1e-5
+
+
+def _rounding(frame):
+    """By how much two distances that are the same may differ in a frame, as coordinates have the digits that their distance from the origin leaves."""
+    with np.errstate(over="ignore"):
+        single = np.array_equal(frame.astype(np.float32), frame)  # also where they came as float64
+    return 4 * np.finfo(np.float32 if single else np.float64).eps * np.abs(frame).max()  # two differences of three coordinates, half an eps each
 
 
 def farthest_atoms(frame: ArrayLike, count: int) -> list[int]:
     """Indices of ``count`` atoms of one frame that are far from each other: each the farthest from those before, the first from the centre.
 
-    Of atoms that are as far, as in a ring, it is the one of the lowest index: the choice does not change when the molecule moves, turns or is mirrored.
-    All atoms where there are no more than ``count``; refused where they are at fewer places than that.
+    Of atoms that are as far, as in a ring, it is the one of the lowest index: the choice does not change when the molecule moves, turns or is mirrored,
+    as far as its coordinates have digits: what a file has rounded (XTC to 0.001 nm) may make another of such atoms the farthest. All atoms where there are no more than ``count``; refused where they are at fewer places than that.
     """
     frame, count = np.asarray(frame, dtype=np.float64), whole("count", count, 1)
     if frame.ndim != 2 or frame.shape[1] != 3 or not len(frame):
@@ -187,8 +194,9 @@ def farthest_atoms(frame: ArrayLike, count: int) -> list[int]:
             "frames or atoms out, or give the indices of the anchors"
         )
     wanted = min(count, len(frame))
+    rounding, frame = _rounding(frame), frame - frame[0]
     nearest = np.linalg.norm(frame - frame.mean(0), axis=1)
-    same, chosen = _SAME * nearest.max(), []
+    same, chosen = max(_SAME * nearest.max(), rounding), []
     while len(chosen) < wanted:
         if chosen and not nearest.max() > same:
             raise ValueError(

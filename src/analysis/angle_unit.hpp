@@ -1,7 +1,8 @@
 // Angles in one of two units, and the doubt whether they are in the other: radians of which half or more lie beyond a turn look like degrees, degrees
 // of which all, or all but one in a hundred, lie within a turn of radians look like radians. A few radians beyond a turn are stray. Columns, and
-// parts of the rows that come from different places, may be in different units: each is judged by itself, parts of a handful excepted:
-// some of many may lie near zero by chance. A guess from the range alone; whoever asks decides what to do about it.
+// parts of the rows that come from different places, may be in different units: each is judged by itself. Some of many parts of a handful may lie
+// near zero by chance: these are judged together, and one of them where its angles are improbable after what the other parts have. Zero is zero in
+// either unit. A guess from the range alone; whoever asks decides what to do about it.
 #pragma once
 
 #include <cstddef>

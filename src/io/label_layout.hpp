@@ -24,9 +24,10 @@ using LabelLine = std::vector<std::string>;
 struct LabelLines {
   std::vector<LabelLine> filled;
   std::vector<std::size_t> blank;
-  std::size_t above = 0;     // lines of the file above the table: comments, and what is blank there
-  std::size_t trailing = 0;  // blank ones at the end
-  bool headed = false;       // the first line is a header for certain: it has no cell for the column of names, as R writes it
+  std::size_t above = 0;          // lines of the file above the table: comments, and what is blank there
+  std::size_t trailing = 0;       // blank ones at the end
+  std::vector<std::size_t> ends;  // of each file that was read: lines in `filled` when it ended
+  bool headed = false;  // the first line is a header for certain: it has no cell for the column of names, as R writes it
   bool decimal_commas = false;
   std::string first_column = "the first column";  // in sentences
 };

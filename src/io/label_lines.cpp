@@ -153,7 +153,11 @@ void append(LabelLines& table, LabelLines&& next, const std::string& first_file,
 
 LabelLines read_label_lines(const std::vector<std::string>& files) {
   LabelLines table = lines_of_one(files[0]);
-  for (std::size_t i = 1; i < files.size(); ++i) append(table, lines_of_one(files[i]), files[0], files[i]);
+  table.ends = {table.filled.size()};
+  for (std::size_t i = 1; i < files.size(); ++i) {
+    append(table, lines_of_one(files[i]), files[0], files[i]);
+    table.ends.push_back(table.filled.size());
+  }
   return table;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <limits>
+#include <numeric>
 #include <string_view>
 #include <utility>
 
@@ -21,14 +22,23 @@ namespace {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 using Files = std::vector<std::string>;
 
-// What a caller reads: what it is called, and where notes go.
+// What a caller reads: what it is called, where notes go, and which file each row is from.
 struct Request {
   const LabelledRows& rows;
   const char* noun;
   std::vector<std::string>* notes;
+  std::vector<std::size_t>* file_of_row = nullptr;
   void note(const std::string& path, const LabelLayout& layout) const {
     if (notes == nullptr) return;
     for (const std::string& remark : layout.remarks) notes->push_back(fmt::format("{}: {}", path, remark));
+  }
+  // `lines` of the rows, from 0 over all files; `ends`: where each of these ends, the last or not. What a blank line lacks may be from the first.
+  void place(const std::vector<std::size_t>& lines, const std::vector<std::size_t>& ends) const {
+    if (file_of_row == nullptr) return;
+    for (const std::size_t line : lines) {
+      const auto file = std::upper_bound(ends.begin(), ends.end(), line) - ends.begin();
+      file_of_row->push_back(line == LabelLayout::none ? 0 : static_cast<std::size_t>(file));
+    }
   }
 };
 
@@ -72,6 +82,13 @@ std::vector<Labels> numbers_from(const Files& files, const std::string& path, co
     throw Error(Failure::input,
                 fmt::format("{}: {} for {}", path, counted(source->rows(), request.noun), counted(request.rows.count, "row")),
                 "give one line a row of the model, in its order, with or without a header");
+  if (request.file_of_row != nullptr) {
+    std::vector<std::size_t> ends, in_order(source->rows());
+    for (std::size_t i = 0; i + 1 < files.size(); ++i)
+      ends.push_back((ends.empty() ? 0 : ends.back()) + open_points({files[i]}, options)->rows());
+    std::iota(in_order.begin(), in_order.end(), std::size_t{0});
+    request.place(lines.empty() ? in_order : lines, ends);
+  }
   std::vector<Labels> labels(source->dimension());
   in_pieces(*source, [&](std::size_t, std::size_t count, const double* values) {
     for (std::size_t i = 0; i < count; ++i)
@@ -117,6 +134,7 @@ std::vector<Labels> read_columns(const Files& files, const Request& request) {
   const LabelLines table = read_label_lines(files);
   const LabelLayout layout = lay_out_labels(table, request.rows, path, request.noun);
   request.note(path, layout);
+  request.place(layout.lines, table.ends);
   const LabelLine& first = table.filled[0];
   std::vector<Labels> labels;
   for (std::size_t column = 0; column < first.size(); ++column) {
@@ -141,9 +159,9 @@ std::vector<Labels> read_labels(const std::string& path, const LabelledRows& row
   return read_columns({path}, {rows, "label", notes});
 }
 
-std::vector<Labels> read_targets(const std::vector<std::string>& files, const LabelledRows& rows,
-                                 std::vector<std::string>* notes) {
-  return read_columns(files, {rows, "target", notes});
+std::vector<Labels> read_targets(const std::vector<std::string>& files, const LabelledRows& rows, std::vector<std::string>* notes,
+                                 std::vector<std::size_t>* file_of_row) {
+  return read_columns(files, {rows, "target", notes, file_of_row});
 }
 
 void require_numbers(const Labels& column, const std::string& file) {

@@ -22,9 +22,9 @@ bool holds_arrays(const std::string& path);  // by its ending; else it is text
 std::vector<Labels> read_labels(const std::string& path, const LabelledRows& rows, std::vector<std::string>* notes = nullptr);
 
 // Targets: the same, of several files that are one table, all of them text or none. A column may be words: of one that is used,
-// require_numbers says which cell is no number, as an Error(input).
+// require_numbers says which cell is no number, as an Error(input). `file_of_row`: the index in `files` of the one that a row's targets are from.
 std::vector<Labels> read_targets(const std::vector<std::string>& files, const LabelledRows& rows,
-                                 std::vector<std::string>* notes = nullptr);
+                                 std::vector<std::string>* notes = nullptr, std::vector<std::size_t>* file_of_row = nullptr);
 void require_numbers(const Labels& column, const std::string& file);
 
 }  // namespace fd

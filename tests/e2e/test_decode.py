@@ -133,7 +133,7 @@ def test_targets_with_names_find_their_rows(program, angles):
         file["obsm/X_t"], file["obs/t"] = angles[order][:, None], angles[order]
         file["obs/_index"] = [names[i].encode() for i in order]
         file["obs"].attrs["_index"] = "_index"
-    lines = [f"{names[i]},{angles[i]!r}" for i in order]
+    lines = [f"{names[i]},{float(angles[i])!r}" for i in order]
     for part, some in (("1.csv", lines[:150]), ("2.csv", lines[150:])):
         (program.folder / part).write_text("\n".join(["cell,phi", *some]) + "\n")
     for targets in (["angle.h5ad:/obsm/X_t"], ["angle.h5ad:/obs/t"], ["1.csv", "2.csv"], ["1.csv", "2.csv", "--columns", "phi"]):
@@ -167,6 +167,36 @@ def test_a_target_or_a_file_in_the_other_unit_is_named(program, angles, unit, ro
     said = [program.refused("decode", "model.h5", *files, "--circular", unit, **say).stderr for files in (["both.npy"], ["one.npy", "two.npy"])]
     assert f'both.npy, target "column {row + 1}"' in said[0] and ["one.npy", "two.npy"][row] in said[1]
     program("decode", "model.h5", "both.npy", "--circular", unit, "--columns", 2 - row)
+
+
+@pytest.mark.parametrize("unit, file", [("deg", "t2.csv"), ("rad", "t1.csv")])
+def test_text_in_the_other_unit_is_named(program, angles, unit, file):
+    """In order, and placed by names, which mix the lines of the files."""
+    order = np.random.default_rng(8).permutation(400)
+    names = [f"r{i}" for i in range(400)]
+    x = np.load(program.folder / "points.npy")
+    (program.folder / "named.csv").write_text("".join(f"{name},{','.join(map(str, row))}\n" for name, row in zip(names, x)))
+    program("fit", "named.csv", "--beta", 3, "-k", 12, "-o", "named.h5", "--quiet")
+    for rows, name in ((range(400), False), (order, True)):
+        for part, some, factor in (("t1.csv", rows[:150], 180 / np.pi), ("t2.csv", rows[150:], 1)):
+            lines = [(f"{names[i]}," if name else "") + repr(float(angles[i] * factor)) for i in some]
+            (program.folder / part).write_text("\n".join(["cell,phi" if name else "phi", *lines]) + "\n")
+        model = "named.h5" if name else "model.h5"
+        other = "degrees" if unit == "rad" else "radians"
+        said = program.refused("decode", model, "t1.csv", "t2.csv", "--circular", unit, words=[f"{file}:", f"look like {other}", "--trust-unit"])
+        assert "other angles look like" in said.stderr
+        program("decode", model, "t1.csv", "t2.csv", "--circular", unit, "--trust-unit")
+
+
+def test_degrees_near_zero_are_taken_at_the_users_word(program, angles):
+    """An improper torsion."""
+    np.save(program.folder / "near.npy", 2 * angles)
+    program.refused("decode", "model.h5", "near.npy", "--circular", "deg", words=["look like radians", "--trust-unit"])
+    found = decode(program, "near.npy", "--circular", "deg", "--trust-unit")
+    assert found["circular"] == "deg" and found["by_modes"][-1]["errors"][0]["mean_absolute_error"] < 2
+    program.refused("decode", "model.h5", "near.npy", "--trust-unit", words=["--circular"])
+    np.save(program.folder / "planar.npy", np.stack([np.degrees(angles), np.zeros(400)], axis=1))
+    decode(program, "planar.npy", "--circular", "deg")  # zero is zero in either
 
 
 def test_bad_input_is_refused(program, angles):

@@ -337,6 +337,20 @@ def test_angles_in_mixed_units_are_refused_and_named(program, trajectories, unit
         assert "--angles" not in said.stderr
 
 
+def test_a_short_trajectory_in_the_other_unit_is_named(program, trajectories):
+    positions, dihedrals = trajectories
+    cut = lambda arrays, turn: {"arr_0": arrays["arr_0"], "arr_1": turn(arrays["arr_1"][:12]), "arr_2": arrays["arr_2"]}
+    same = lambda v: v
+    degrees = {k: np.degrees(v) for k, v in dihedrals.items()}
+    np.savez(program.folder / "cut.npz", **cut(positions, same))
+    np.savez(program.folder / "odd.npz", **cut(degrees, np.radians))
+    np.savez(program.folder / "even.npz", **cut(degrees, same))
+    asked = ("reproduce", "alanine", "--quick", "--positions", "cut.npz", "--angles", "deg", "--beta", 100)
+    program.refused(*asked, "--dihedrals", "odd.npz", words=["odd.npz:arr_1, frame 1 on", "look like radians", "one unit", "--trust-unit"])
+    program(*asked, "--dihedrals", "even.npz")
+    program(*asked, "--dihedrals", "odd.npz", "--trust-unit")
+
+
 def test_all_lists_the_claims_of_a_run_where_it_is_left_out(program, trajectories):
     listed = lambda comparisons: [(c["claim"], c["where"], c["paper"]) for c in comparisons]
     everything = json.loads(program("reproduce", "all", "--quick", "--n", 1000, "--seeds", 1, "--json").stdout)

@@ -109,6 +109,17 @@ def test_a_column_that_does_not_vary_has_no_part(n, constant):
     assert flat.score(x, targets[:, 1]) == 1 and flat.score(x, targets[:, 1] + 1) == 0
 
 
+@pytest.mark.parametrize("value", [0.0, 37.3, 180.0])
+def test_an_angle_that_is_the_same_in_every_turn_has_no_say(value):
+    n = 300
+    x = np.random.default_rng(6).normal(size=(n, 12))
+    angle = np.degrees(np.arctan2(x[:, 0] + 2 * x[:, 1] * x[:, 2], x[:, 1] + 2 * x[:, 3]))
+    one = Decoder(period=360).fit(x, angle)
+    for turns in (np.zeros(n), np.arange(n) % 2, np.arange(n) % 7 - 3):
+        both = Decoder(period=360).fit(x, np.column_stack([angle, value - 360 * turns]))
+        assert both.ridge_ == one.ridge_ and both.error_[1] < 1e-6
+
+
 def test_columns_in_another_order_are_refused(points):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(points, columns=list("abcd"))

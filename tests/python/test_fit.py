@@ -342,6 +342,11 @@ def test_a_time_set_after_the_fit_holds(points):
 def test_what_is_written_to_the_embedding_stays(points):
     model = DiffusionMap(2, beta=1.5)
     made = model.fit_transform(points)
+    model.embedding_ *= -1  # which also assigns
+    model.embedding_ = -model.embedding_
+    assert np.array_equal(model.embedding_, made)
+    with pytest.raises(ValueError):
+        model.embedding_ = made[:-1]
     model.embedding_[:, 0] *= -1  # another sign for a picture
     assert np.array_equal(model.embedding_[:, 0], -made[:, 0]) and np.array_equal(model.embedding_[:, 1], made[:, 1])
     made[:] = 0  # the caller's own

@@ -78,6 +78,19 @@ def test_frames_of_objects(points):
             DiffusionMap(2).fit(whole.to_numpy(dtype=object))
 
 
+def test_what_is_no_number_is_refused_by_row_and_column(points):
+    pandas = pytest.importorskip("pandas")
+    for wrong in (pandas.Period("2020-01"), pandas.Interval(0, 1), 1 + 2j, {}, {"a": 1}, [1, 2], [1.5], np.array([1.5]), object()):
+        table = points.astype(object)
+        table[4, 1] = wrong
+        for given, column in ((table, "2"), (pandas.DataFrame(table, columns=list("abcd")[: table.shape[1]]), "'b'")):
+            with pytest.raises(ValueError, match=f"X: .* in row 5, column {column} .*is no number"):
+                DiffusionMap(2).fit(given)
+    table[4, 1] = "word"
+    with pytest.raises(ValueError, match="'word' in row 5, column 2 "):
+        DiffusionMap(2).fit(table)
+
+
 def test_points_that_change_are_no_file():
     """The library's sentence about a file that is written to, in the words of arrays."""
     source = (Path(__file__).parents[2] / "src/fit/checksummed_source.hpp").read_text(encoding="utf-8")

@@ -83,6 +83,18 @@ def test_anchors_of_a_ring_are_the_same_however_it_is_turned(precision):
     assert md.farthest_atoms(ring[0], 3) == [0, 3, 1]
 
 
+@pytest.mark.parametrize("away", [10, 200, 2000])
+def test_anchors_are_the_same_wherever_the_molecule_is(away):
+    """Far from the origin coordinates have fewer digits left: what rounding makes of them must not choose."""
+    rng, angle = np.random.default_rng(2), np.arange(6) * np.pi / 3
+    ring = np.c_[1.39 * np.cos(angle), 1.39 * np.sin(angle), 0 * angle]
+    for _ in range(40):
+        moved = (ring @ np.linalg.qr(rng.normal(size=(3, 3)))[0] + away * rng.uniform(0.5, 1, 3)).astype(np.float32)
+        assert md.farthest_atoms(moved, 3) == md.farthest_atoms(moved.astype(np.float64), 3) == [0, 3, 1]
+    moved = ring @ np.linalg.qr(rng.normal(size=(3, 3)))[0] + 1e10 * rng.uniform(0.5, 1, 3)
+    assert md.farthest_atoms(moved, 3) == [0, 3, 1]
+
+
 def test_dihedrals(positions):
     quadruples = [(0, 1, 2, 3), (7, 3, 9, 1)]
     angles = md.dihedrals(positions, quadruples, angles=True, dtype=np.float64)

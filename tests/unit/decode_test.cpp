@@ -272,6 +272,54 @@ TEST(AngleUnit, IsJudgedOfEachColumnAndPartByItself) {
   EXPECT_EQ(doubt_of_unit(angles, AngleUnit::degrees, single).what, "");
 }
 
+// A long part and short ones, of `rows` each, in two columns, all in one unit, and the part `odd` in the other.
+UnitDoubt doubt_of_short(std::size_t shorts, std::size_t rows, std::size_t odd, AngleUnit unit) {
+  const std::size_t all = 300 + shorts * rows;
+  Table angles(all, 2, true);
+  std::vector<std::size_t> part(all);
+  for (std::size_t i = 0; i < all; ++i) {
+    part[i] = i < 300 ? 0 : 1 + (i - 300) / rows;
+    for (std::size_t c = 0; c < 2; ++c) {
+      const double degrees = 170 * std::sin(static_cast<double>(7 * i + 3 * c + 1));
+      angles.set(i, c, (part[i] == odd) != (unit == AngleUnit::radians) ? degrees * std::numbers::pi / 180 : degrees);
+    }
+  }
+  return doubt_of_unit(angles, unit, part);
+}
+
+TEST(AngleUnit, OfAShortPartIsJudgedByTheOthers) {
+  for (const std::size_t rows : {4u, 12u, 19u}) {
+    const UnitDoubt doubt = doubt_of_short(3, rows, 2, AngleUnit::degrees);
+    EXPECT_TRUE(!doubt.what.empty() && doubt.other_unit && !doubt.everywhere);
+    EXPECT_EQ(doubt.row, 300 + rows);
+    EXPECT_EQ(doubt_of_short(3, rows, 9, AngleUnit::degrees).what, "");
+    EXPECT_NE(doubt_of_short(3, rows, 2, AngleUnit::radians).what, "");
+    EXPECT_EQ(doubt_of_short(3, rows, 9, AngleUnit::radians).what, "");
+  }
+  EXPECT_EQ(doubt_of_short(100, 1, 9, AngleUnit::degrees).what, "");  // one angle of many near zero
+  // many short parts, none of which says much, are judged together
+  Table angles(60, 1, true);
+  std::vector<std::size_t> part(60);
+  for (std::size_t i = 0; i < 60; ++i) angles.set(i, 0, i < 30 ? 170 : 1), part[i] = i < 30 ? 0 : i;
+  EXPECT_EQ(doubt_of_unit(angles, AngleUnit::degrees, part).row, 30u);
+  EXPECT_EQ(doubt_of_unit(angles, AngleUnit::degrees).what, "");
+  // where others are few, they do not say what is improbable
+  for (std::size_t i = 0; i < 60; ++i) angles.set(i, 0, i < 2 ? 170 : 1), part[i] = i < 2 ? 0 : 1;
+  part.resize(20);
+  Table few(20, 1, true);
+  for (std::size_t i = 0; i < 20; ++i) few.set(i, 0, angles(i, 0));
+  EXPECT_EQ(doubt_of_unit(few, AngleUnit::degrees, part).what, "");
+}
+
+TEST(AngleUnit, ZeroIsZeroInEither) {
+  Table angles(100, 2, true);
+  EXPECT_EQ(doubt_of_unit(angles, AngleUnit::degrees).what, "");
+  for (std::size_t i = 0; i < 100; ++i) angles.set(i, 0, 170 * std::sin(static_cast<double>(i)));
+  EXPECT_EQ(doubt_of_unit(angles, AngleUnit::degrees).what, "");
+  for (std::size_t i = 0; i < 100; ++i) angles.set(i, 0, 3 * std::sin(static_cast<double>(i)));
+  EXPECT_TRUE(doubt_of_unit(angles, AngleUnit::degrees).everywhere);
+}
+
 TEST(AngleUnit, OfTwoDoubtsTheOtherUnitIsTheGraver) {
   Table angles(200, 2, true);
   for (std::size_t i = 0; i < 200; ++i) angles.set(i, 0, 1), angles.set(i, 1, 170);

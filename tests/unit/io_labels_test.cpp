@@ -264,6 +264,9 @@ TEST_F(LabelsTest, SeveralFilesAreOneTable) {
   EXPECT_EQ(stacked("r3,3\nr1,1\n", "r4,4\nr2,2\n")[0].numbers, (std::vector<double>{1, 2, 3, 4}));
   // blank lines at the end and above a header are nothing
   EXPECT_EQ(stacked("cell,t\nr3,3\nr1,1\n\n", "\ncell,t\nr4,4\nr2,2\n")[0].numbers, (std::vector<double>{1, 2, 3, 4}));
+  std::vector<std::size_t> file;
+  read_targets({put("1.csv", "cell,t\nr3,3\nr1,1\n"), put("2.csv", "cell,t\nr4,4\nr2,2\n")}, {4, names}, nullptr, &file);
+  EXPECT_EQ(file, (std::vector<std::size_t>{0, 1, 0, 1}));
   EXPECT_NE(refusal([&] { stacked("cell,t\nr3,3\nr1,1\n", "cell,t\nr4,4\nr1,2\n"); }).find("more than one line"),
             std::string::npos);
   EXPECT_NE(refusal([&] { stacked("cell,t\nr3,3\nr1,1\n", "cell,u\nr4,4\nr2,2\n"); }).find("another header"), std::string::npos);
