@@ -193,7 +193,7 @@ class StackedSource final : public PointSource {
                                 parts_[i]->dimension()),
                     "files that are stacked need the same number of columns");
       add_columns(parts_[i]->column_names());
-      columns.compare(parts_[i]->column_names(), names[i]);
+      columns.compare(parts_[i]->column_names(), names[i] == "-" ? "standard input" : names[i]);
       starts_.push_back(rows_);
       rows_ += parts_[i]->rows();
     }

@@ -231,7 +231,7 @@ TEST_F(IoText, AHeaderOfNumbersIsKnownByTheNamesOfTheColumns) {
   ReadOptions model;
   model.columns = {"10", "20", "50"};
   model.columns_of = "the model";
-  const std::string file = put("x.csv", "20,10,50\n0.5,1,2\n1,2,3\n"), named = put("y.csv", "n,10,20,50\nr,1,2,3\n"),
+  const std::string file = put("x.csv", "20,10,50\n0.5,1,2\n1,2,3\n"), named = put("y.csv", "name,10,20,50\nr,1,2,3\n"),
                     indexed = put("z.csv", ",20,10,50\n0,5,1,2\n");
   EXPECT_EQ(open_points({file})->rows(), 3u);
   EXPECT_TRUE(refused({file}, model));
