@@ -22,7 +22,6 @@
 #include "common/validators.hpp"
 #include "fit/kept_points.hpp"
 #include "io/atomic_file.hpp"
-#include "io/column_names.hpp"
 #include "io/open_points.hpp"
 #include "io/write_table.hpp"
 
@@ -112,7 +111,10 @@ int run_transform(const TransformArguments& arguments) {
   {
     LeaveAtOnce blocking;
     model = load_model(arguments.model);
-    fresh = interruptible(open_points(arguments.points, arguments.read.options()));
+    ReadOptions options = arguments.read.options();
+    options.columns = fitted_columns(model);
+    options.columns_of = arguments.model;
+    fresh = interruptible(open_points(arguments.points, options));
   }
   if (fresh->dimension() != model.dimension)
     throw Error(Failure::input,
@@ -124,12 +126,8 @@ int run_transform(const TransformArguments& arguments) {
     throw Error(Failure::misuse, fmt::format("{} was written with --no-points", arguments.model),
                 "add --points FILE, the file the model was fitted to");
 
-  std::vector<std::string> notes = notes_of(*fresh);
-  if (std::string note = compare_columns(fitted_columns(model), arguments.model, fresh->column_names(), arguments.points.front());
-      !note.empty())
-    notes.push_back(std::move(note));
   if (!arguments.quiet)
-    for (const std::string& note : notes) remark("note: " + note);
+    for (const std::string& note : notes_of(*fresh)) remark("note: " + note);
   ProgressDisplay display(arguments.quiet);
   Options options;
   options.precision = {model.precision};

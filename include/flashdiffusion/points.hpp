@@ -54,7 +54,7 @@ class PointSource {
   virtual bool exact_in_float() const { return false; }
   // Names of the rows, one each, where the source has them; empty otherwise.
   virtual std::vector<std::string> row_names() const { return {}; }
-  // Names of the columns, one each, all different, where the source has them; empty otherwise. Columns are taken by position all the same.
+  // Names of the columns, one each, some of them empty or the same perhaps, where the source has them; else empty. Columns are taken by position.
   virtual std::vector<std::string> column_names() const { return {}; }
   // What was taken for what when the source was opened, a sentence each; for people, and for the record.
   virtual std::vector<std::string> notes() const { return {}; }

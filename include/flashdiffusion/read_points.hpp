@@ -21,6 +21,10 @@ struct ReadOptions {
   std::optional<bool> header;  // of text: whether the first line names the columns; nothing: recognised
   std::string names = "auto";  // of text: the column of row names, by its header or its number from 1; "none"; "auto": recognised
   Missing missing = Missing::refuse;
+  // Names that the columns are known to have, of a model for instance, and who says so: columns called as others are there are an Error, other
+  // names a note. In text a first line of these names is a header also where they are numbers.
+  std::vector<std::string> columns;
+  std::string columns_of;
   bool vectors = false;  // an array of one dimension (.npy, .npz, HDF5) is a column of numbers, instead of an error
 };
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/counted.hpp"
 #include "base/printable.hpp"
 #include "io/bytes.hpp"
 #include "io/hdf5_dataset.hpp"
@@ -114,28 +115,63 @@ std::vector<std::string> read_names(hid_t file, const std::string& path, std::ui
   return names;
 }
 
-// What the rows of `table` are called: as AnnData calls the observations of a file, where it has a row for each; or in /names, which stands
-// beside coordinates and in a model. Else empty.
-std::vector<std::string> names_of_rows(hid_t file, const std::string& table, std::uint64_t rows, const std::string& label,
-                                       std::vector<std::string>& notes) {
-  const auto below = [&](std::string_view folder) { return table.compare(0, folder.size(), folder) == 0; };
-  std::vector<std::string> names;
-  if (describe(file, "/names").shape == std::vector<std::uint64_t>{rows}) names = read_names(file, "/names", rows, label);
-  for (std::string& name : names) name = as_utf8(name);
-  if (!names.empty()) {
-    notes.push_back(fmt::format("{}: rows are named as in /names", label));
-    return names;
-  }
-  if (table != "/X" && table != "/raw/X" && !below("/obsm/") && !below("/layers/") && !below("/obs/")) return {};
-  if (kind_of(file, "/obs") != H5O_TYPE_GROUP) return {};
-  const std::string index = text_attribute(file, "/obs", "_index");
-  if (index.empty() || H5Lexists(file, ("/obs/" + index).c_str(), H5P_DEFAULT) <= 0) return {};
-  names = read_names(file, "/obs/" + index, rows, label);
+bool below(const std::string& folder, const std::string& path) { return path.compare(0, folder.size(), folder) == 0; }
+
+std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/') + 1); }
+
+// What AnnData calls the lines of a frame (/obs, /var); empty where it does not, with a note where they are called something else than words.
+std::vector<std::string> index_of(hid_t file, const std::string& frame, std::uint64_t count, const std::string& label,
+                                  const char* called, std::vector<std::string>& notes) {
+  if (kind_of(file, frame) != H5O_TYPE_GROUP) return {};
+  const std::string index = text_attribute(file, frame, "_index"), path = frame + "/" + index;
+  if (index.empty() || H5Lexists(file, path.c_str(), H5P_DEFAULT) <= 0) return {};
+  std::vector<std::string> names = read_names(file, path, count, label);
   if (names.empty())
-    notes.push_back(fmt::format("{}: rows are not named: /obs/{} is neither text nor whole numbers", label, index));
-  else notes.push_back(fmt::format("{}: rows are named as in /obs", label));
+    notes.push_back(fmt::format("{}: {} are not named: {} is neither text nor whole numbers", label, called, path));
+  else notes.push_back(fmt::format("{}: {} are named as in {}", label, called, frame));
   for (std::string& name : names) name = as_utf8(name);
   return names;
+}
+
+// `names` beside a table, one too few or too many: neither its rows nor its columns, and not the rows of another array beside it.
+void refuse_other_names(hid_t file, const std::string& table, const PointSource& source, const Candidate& names,
+                        const std::string& label) {
+  const std::uint64_t count = names.shape[0];
+  if (count == source.rows() || count == source.dimension()) return;
+  for (const std::size_t rank : {1, 2})
+    for (const Candidate& other : tables_of(file, rank))
+      if (other.path != names.path && folder_of(other.path) == folder_of(names.path) && other.shape[0] == count) return;
+  throw Error(
+      Failure::input,
+      fmt::format("{}: {} has {} and {} {}", label, table, counted(source.rows(), "row"), names.path, counted(count, "name")),
+      "names beside a table are those of its rows: write both again, or leave the names out");
+}
+
+// What the rows of `table` are called: in `names` beside it, or at the root; or as AnnData calls the observations of a file, where it has a
+// row for each. Else empty.
+std::vector<std::string> names_of_rows(hid_t file, const std::string& table, const PointSource& source, const std::string& label,
+                                       std::vector<std::string>& notes) {
+  const std::string beside = folder_of(table) + "names";
+  if (const Candidate found = describe(file, beside); found.shape.size() == 1 && beside != table)
+    refuse_other_names(file, table, source, found, label);
+  std::vector<std::string> names;
+  for (const std::string& path : {beside, std::string("/names")}) {
+    if (!names.empty() || path == table || describe(file, path).shape != std::vector<std::uint64_t>{source.rows()}) continue;
+    names = read_names(file, path, source.rows(), label);
+    for (std::string& name : names) name = as_utf8(name);
+    if (!names.empty()) notes.push_back(fmt::format("{}: rows are named as in {}", label, path));
+  }
+  const bool annotated =
+      table == "/X" || table == "/raw/X" || below("/obsm/", table) || below("/layers/", table) || below("/obs/", table);
+  return names.empty() && annotated ? index_of(file, "/obs", source.rows(), label, "rows", notes) : names;
+}
+
+// As AnnData calls the variables; coordinates made of them (/obsm) have no names.
+std::vector<std::string> names_of_columns(hid_t file, const std::string& table, std::uint64_t columns, const std::string& label,
+                                          std::vector<std::string>& notes) {
+  if (table != "/X" && table != "/raw/X" && !below("/layers/", table)) return {};
+  if (describe(file, table).shape.size() == 1) return {};
+  return index_of(file, table == "/raw/X" ? "/raw/var" : "/var", columns, label, "columns", notes);
 }
 
 class DenseTable final : public PointSource {
@@ -218,13 +254,15 @@ class Hdf5Source final : public PointSource {
     if (!choice.note.empty()) notes_.push_back(choice.note);
     table_ = open(path, choice.path, vectors);
     for (std::string& note : table_->notes()) notes_.push_back(std::move(note));
-    names_ = names_of_rows(file_, choice.path, table_->rows(), path, notes_);
+    names_ = names_of_rows(file_, choice.path, *table_, path, notes_);
+    columns_ = names_of_columns(file_, choice.path, table_->dimension(), path, notes_);
   }
 
   std::size_t rows() const override { return table_->rows(); }
   std::size_t dimension() const override { return table_->dimension(); }
   bool exact_in_float() const override { return table_->exact_in_float(); }
   std::vector<std::string> row_names() const override { return names_; }
+  std::vector<std::string> column_names() const override { return columns_; }
   std::vector<std::string> notes() const override { return notes_; }
   void read(std::size_t first, std::size_t count, double* out) override { table_->read(first, count, out); }
 
@@ -244,7 +282,7 @@ class Hdf5Source final : public PointSource {
 
   Hdf5 file_;
   std::unique_ptr<PointSource> table_;
-  std::vector<std::string> names_, notes_;
+  std::vector<std::string> names_, columns_, notes_;
 };
 
 }  // namespace

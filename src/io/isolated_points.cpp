@@ -25,6 +25,7 @@ class WatchedSource final : public PointSource {
   std::size_t dimension() const override { return source_->dimension(); }
   bool exact_in_float() const override { return source_->exact_in_float(); }
   std::vector<std::string> row_names() const override { return source_->row_names(); }
+  std::vector<std::string> column_names() const override { return source_->column_names(); }
   std::vector<std::string> notes() const override { return source_->notes(); }
   void read(std::size_t first, std::size_t count, double* out) override {
     source_->read(first, count, out);
@@ -60,6 +61,7 @@ void serve(const Channel& channel, const std::string& path, const OpenPoints& op
   channel.send_number(source.dimension());
   channel.send_number(source.exact_in_float() ? 1 : 0);
   send_texts(channel, source.row_names());
+  send_texts(channel, source.column_names());
   send_texts(channel, source.notes());
   std::vector<double> rows;
   for (;;) {
@@ -82,6 +84,7 @@ class IsolatedSource final : public PointSource {
       dimension_ = channel.receive_number();
       exact_ = channel.receive_number() != 0;
       names_ = receive_texts(channel);
+      columns_ = receive_texts(channel);
       notes_ = receive_texts(channel);
     });
   }
@@ -89,6 +92,7 @@ class IsolatedSource final : public PointSource {
   std::size_t dimension() const override { return dimension_; }
   bool exact_in_float() const override { return exact_; }
   std::vector<std::string> row_names() const override { return names_; }
+  std::vector<std::string> column_names() const override { return columns_; }
   std::vector<std::string> notes() const override { return notes_; }
   void read(std::size_t first, std::size_t count, double* out) override {
     for (const std::size_t piece = piece_rows(dimension_); count > 0;) {
@@ -109,7 +113,7 @@ class IsolatedSource final : public PointSource {
   ChildProcess child_;
   std::size_t rows_ = 0, dimension_ = 0;
   bool exact_ = false;
-  std::vector<std::string> names_, notes_;
+  std::vector<std::string> names_, columns_, notes_;
 };
 
 }  // namespace

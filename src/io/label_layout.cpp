@@ -73,6 +73,8 @@ FirstLine judge_column(const LabelLines& table, std::size_t column) {
   }
   if (counts.count(first) > 0) return FirstLine::label;
   if (usual_heading(first)) return FirstLine::header;
+  if (!any_number && (first == "x" || is_number(first)))
+    return FirstLine::likely_header;  // as R and pandas head what has no name
   // labels recur, most of them at least
   std::size_t recurring = 0, all = 0;
   for (const auto& [word, count] : counts) {

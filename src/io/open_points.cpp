@@ -23,6 +23,7 @@
 #include "io/npy.hpp"
 #include "io/npz.hpp"
 #include "io/text.hpp"
+#include "io/text_number.hpp"
 
 namespace fd {
 namespace {
@@ -181,17 +182,22 @@ Source open_one(const std::string& text, const ReadOptions& options) {
 
 class StackedSource final : public PointSource {
  public:
-  StackedSource(std::vector<Source> parts, const std::vector<std::string>& names) : parts_(std::move(parts)) {
+  StackedSource(std::vector<Source> parts, const std::vector<std::string>& names, const ReadOptions& options)
+      : parts_(std::move(parts)) {
+    ColumnNames columns;
+    columns.compare(options.columns, options.columns_of);
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       if (parts_[i]->dimension() != parts_[0]->dimension())
         throw Error(Failure::input,
                     fmt::format("{} has {}, {} has {}", names[0], counted(parts_[0]->dimension(), "column"), names[i],
                                 parts_[i]->dimension()),
                     "files that are stacked need the same number of columns");
-      compare_names(*parts_[i], names[i]);
+      add_columns(parts_[i]->column_names());
+      columns.compare(parts_[i]->column_names(), names[i] == "-" ? "standard input" : names[i]);
       starts_.push_back(rows_);
       rows_ += parts_[i]->rows();
     }
+    column_notes_ = columns.notes();
   }
   std::size_t rows() const override { return rows_; }
   std::size_t dimension() const override { return parts_[0]->dimension(); }
@@ -199,7 +205,7 @@ class StackedSource final : public PointSource {
     return std::all_of(parts_.begin(), parts_.end(), [](const Source& part) { return part->exact_in_float(); });
   }
   // Of the files that have any, where none has others.
-  std::vector<std::string> column_names() const override { return column_notes_.empty() ? columns_ : std::vector<std::string>(); }
+  std::vector<std::string> column_names() const override { return columns_agree_ ? columns_ : std::vector<std::string>(); }
   // Only where every file has names.
   std::vector<std::string> row_names() const override {
     std::vector<std::string> all;
@@ -233,22 +239,37 @@ class StackedSource final : public PointSource {
   }
 
  private:
-  void compare_names(const PointSource& part, const std::string& name) {
-    const std::vector<std::string> columns = part.column_names();
-    if (columns_.empty()) {
-      columns_ = columns;
-      columns_of_ = name;
-    } else if (std::string note = compare_columns(columns_, columns_of_, columns, name); !note.empty()) {
-      column_notes_.push_back(std::move(note));
-    }
+  void add_columns(std::vector<std::string> columns) {
+    if (columns_.empty()) columns_ = std::move(columns);
+    else columns_agree_ &= columns.empty() || columns == columns_;
   }
 
   std::vector<Source> parts_;
   std::vector<std::string> columns_, column_notes_;
-  std::string columns_of_;  // the file that named them first
+  bool columns_agree_ = true;
   std::vector<std::size_t> starts_;
   std::size_t rows_ = 0;
 };
+
+// A header of numbers is known by the names that columns have elsewhere. The first file that names them may stand below such ones: those are
+// read once more, if they can be.
+std::vector<Source> open_all(const std::vector<std::string>& arguments, ReadOptions options) {
+  std::vector<Source> parts;
+  parts.reserve(arguments.size());
+  for (const std::string& argument : arguments) {
+    parts.push_back(open_one(argument, options));
+    if (!options.columns.empty()) continue;
+    options.columns = parts.back()->column_names();
+    const auto number = [](const std::string& name) { return NumberReader(true)(name).has_value(); };
+    if (std::none_of(options.columns.begin(), options.columns.end(), number)) continue;
+    for (std::size_t i = 0; i + 1 < parts.size(); ++i)
+      if (!Argument(arguments[i]).streamed) {
+        parts[i].reset();
+        parts[i] = open_one(arguments[i], options);
+      }
+  }
+  return parts;
+}
 
 }  // namespace
 
@@ -257,10 +278,10 @@ std::unique_ptr<PointSource> open_points(const std::vector<std::string>& argumen
   if (arguments.empty()) throw Error(Failure::misuse, "no points given", "name a file, or '-' for text on standard input");
   if (std::count(arguments.begin(), arguments.end(), "-") > 1)
     throw Error(Failure::misuse, "'-' is given twice, but standard input can be read once", "name it once");
-  std::vector<Source> parts;
-  parts.reserve(arguments.size());
-  for (const std::string& argument : arguments) parts.push_back(open_one(argument, options));
-  Source source = parts.size() == 1 ? std::move(parts[0]) : std::make_unique<StackedSource>(std::move(parts), arguments);
+  std::vector<Source> parts = open_all(arguments, options);
+  Source source = parts.size() == 1 && options.columns.empty()
+                      ? std::move(parts[0])
+                      : std::make_unique<StackedSource>(std::move(parts), arguments, options);
   look(*source);
   return options.missing == Missing::drop_rows ? without_missing(std::move(source)) : std::move(source);
 }

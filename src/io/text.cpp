@@ -76,7 +76,8 @@ class TextParser {
     first_line_ = sample_[0].line;
     layout_ = recognise_layout(sample_, separator_ != ',', options_, name_);
     if (separator_ == ',' && blanks_instead_.possible()) refuse_commas();
-    halves_ = separator_ == ',' && layout_.width == 2 && !layout_.header && !layout_.names;
+    adopt_comment();
+    halves_ = separator_ == ',' && layout_.width == 2 && layout_.columns.empty() && !layout_.names;
     name_columns();
     table_.dimension = layout_.width - (layout_.names ? 1 : 0);
     table_.block_rows = std::max<std::size_t>(1, (std::size_t{1} << 17) / table_.dimension);
@@ -103,6 +104,9 @@ class TextParser {
     std::size_t row, line, column;
     std::string cell;
   };
+  struct Comments {
+    std::size_t count = 0, line = 0;  // the first one's
+  };
 
   // The next line that holds something.
   bool next_line(std::string_view& line) {
@@ -117,10 +121,41 @@ class TextParser {
       if (std::memchr(line.data(), '\r', line.size()) != nullptr)
         throw Error(Failure::input, fmt::format("{}, line {}: a carriage return inside the line", name_, lines_.number()),
                     "end lines with a line feed, as Unix and Windows do (tr '\\r' '\\n' turns old Mac text into such)");
-      line = without_comment(line, separator_);
-      if (!trimmed(line).empty()) return true;
+      const std::string_view bare = without_comment(line, separator_);
+      if (!trimmed(bare).empty()) {
+        line = bare;
+        ++filled_;
+        return true;
+      }
+      if (!trimmed(line).empty()) see_comment(trimmed(line));
     }
     return false;
+  }
+
+  // A line that begins with #: the last one above the numbers may be their header, those below the first row may have been meant as rows.
+  void see_comment(std::string_view line) {
+    if (filled_ == 0) {
+      comment_ = line;
+      comment_line_ = lines_.number();
+    } else {
+      Comments& below = filled_ == 1 ? below_first_ : below_others_;
+      if (below.count++ == 0) below.line = lines_.number();
+    }
+  }
+
+  // np.savetxt writes a header as a comment: a word for every column.
+  void adopt_comment() {
+    if (layout_.header || options_.header || comment_.empty()) return;
+    std::vector<std::string> names;
+    std::string_view text = comment_, cell;
+    text.remove_prefix(std::min(text.find_first_not_of('#'), text.size()));
+    for (Cells all(text, separator_); all.next(cell);) {
+      if (cell.empty() || NumberReader(separator_ != ',')(cell)) return;
+      names.emplace_back(cell);
+    }
+    if (layout_.names && names.size() + 1 == layout_.width)
+      names.insert(names.begin() + static_cast<std::ptrdiff_t>(*layout_.names), std::string());
+    if (names.size() == layout_.width) layout_.columns = std::move(names);
   }
 
   std::string_view check_start(std::string_view line) const {
@@ -162,15 +197,15 @@ class TextParser {
     }
   }
 
-  // Names that tell all columns apart, or none.
+  // Some may be empty, or the same, but not all empty.
   void name_columns() {
-    std::unordered_set<std::string> distinct;
+    bool any = false;
     for (std::size_t c = 0; c < layout_.columns.size(); ++c) {
       if (layout_.names == c) continue;
       table_.columns.push_back(plain_text(layout_.columns[c]));
-      distinct.insert(table_.columns.back());
+      any |= !table_.columns.back().empty();
     }
-    if (distinct.size() < table_.columns.size() || distinct.contains("")) table_.columns.clear();
+    if (!any) table_.columns.clear();
   }
 
   void begin_row(std::size_t line) {
@@ -223,7 +258,7 @@ class TextParser {
   }
 
   std::string column_text(std::size_t column) const {
-    if (!layout_.header) return fmt::format("column {}", column + 1);
+    if (layout_.columns.empty()) return fmt::format("column {}", column + 1);
     return fmt::format("column {} (\"{}\")", column + 1, shortened(plain_text(layout_.columns[column])));
   }
   std::string place(std::size_t column) const { return fmt::format("{}, line {}, {}", name_, line_, column_text(column)); }
@@ -292,12 +327,13 @@ class TextParser {
     std::string note = fmt::format("{}: {}", name_, lines_.packed() ? "gzip, " : "");
     if (layout_.width > 1) note += fmt::format("separated by {}, ", separators);
     if (number_.decimal_comma()) note += "decimal commas, ";
-    if (layout_.header) {
+    if (!layout_.columns.empty()) {
       std::vector<std::string> shown;
       for (std::size_t c = 0; c < layout_.width && shown.size() < 3; ++c)
         if (layout_.names != c) shown.push_back(fmt::format("\"{}\"", shortened(plain_text(layout_.columns[c]))));
       note +=
-          fmt::format("line {} is the header ({}{}), ", first_line_, fmt::join(shown, ", "), table_.dimension > 3 ? ", ..." : "");
+          fmt::format("{} {} is the header ({}{}), ", layout_.header ? "line" : "the comment in line",
+                      layout_.header ? first_line_ : comment_line_, fmt::join(shown, ", "), table_.dimension > 3 ? ", ..." : "");
     } else {
       note += "no header, ";
     }
@@ -306,9 +342,10 @@ class TextParser {
     if (latin1_) note += ", names are Latin-1";
     table_.notes.push_back(note);
     if (layout_.doubtful)
-      table_.notes.push_back(
-          fmt::format("{}: line {} is taken for a point named \"{}\"; if it names the columns, say so: `header = yes`", name_,
-                      first_line_, shortened(table_.names[0])));
+      table_.notes.push_back(fmt::format("{}: line {} is taken for a point{}; if it names the columns, say so: `header = yes`",
+                                         name_, first_line_,
+                                         layout_.names ? fmt::format(" named \"{}\"", shortened(table_.names[0])) : ""));
+    say_comments();
     if (number_.decimal_comma() && thousands_)
       table_.notes.push_back(fmt::format(
           "{}: every comma stands before three digits; if commas separate thousands, these numbers are read a thousand "
@@ -329,6 +366,16 @@ class TextParser {
                       column_text(0)));
   }
 
+  void say_comments() {
+    Comments below = below_others_;
+    if (!layout_.header && below_first_.count > 0) below = {below.count + below_first_.count, below_first_.line};
+    if (below.count == 0) return;
+    table_.notes.push_back(fmt::format("{}: {} below the first row {} with # and {} left out as {} (line {}{})", name_,
+                                       counted(below.count, "line"), one_or_many(below.count, "begins", "begin"),
+                                       one_or_many(below.count, "is", "are"), one_or_many(below.count, "a comment", "comments"),
+                                       below.line, below.count > 1 ? ", ..." : ""));
+  }
+
   std::string name_;
   const ReadOptions& options_;
   LineReader lines_;
@@ -339,7 +386,11 @@ class TextParser {
   TextTable table_;
   std::size_t first_line_ = 0, line_ = 0, column_ = 0;  // where the parser is
   bool gap_ = false, open_quote_ = false;               // this row lacks a value; has a quote that is not closed
-  std::vector<Place> gaps_;                             // the first places that lack one
+  std::size_t filled_ = 0;                              // lines that hold something
+  std::string comment_;                                 // the last one above them
+  std::size_t comment_line_ = 0;
+  Comments below_first_, below_others_;  // below the first of these lines alone, and below more
+  std::vector<Place> gaps_;              // the first places that lack one
   std::size_t missing_rows_ = 0, missing_cells_ = 0;
   bool counts_rows_ = true, latin1_ = false;
   double first_count_ = 0;

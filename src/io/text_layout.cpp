@@ -68,7 +68,8 @@ class Judge {
     // R names the columns and not the column of row names.
     const auto names_a_row = [&](const TextRow& row) { return kind(row.cells[0]) == CellKind::word; };
     if (options.header.value_or(true) && has(width + 1) &&
-        (numbers_in(first_, 0).empty() || (counts_up(first_, 0) && std::all_of(sample.begin() + 1, sample.end(), names_a_row))))
+        (numbers_in(first_, 0).empty() || ((counts_up(first_, 0) || numbered(first_, numbers_in(first_, 0))) &&
+                                           std::all_of(sample.begin() + 1, sample.end(), names_a_row))))
       first_.insert(first_.begin(), "");
     empty_end_ = width > 1 && std::all_of(sample.begin(), sample.end(), [&](const TextRow& row) {
                    return row.cells.size() == width && row.cells.back().empty();
@@ -92,7 +93,11 @@ class Judge {
     if (fixed || words || (options_.names == "auto" && layout.header && numbers_rows())) layout.names = aside;
     layout.called_names =
         options_.names == "auto" && layout.header && !layout.names && layout.width > 1 && names_a_column_of_names(first_[0]);
-    layout.doubtful = !options_.header && !layout.header && words && !below_.empty() && counts_up(first_, 1);
+    std::vector<std::size_t> numbers = numbers_in(first_, 0);
+    if (layout.names) std::erase(numbers, *layout.names);
+    const bool all = numbers.size() + (layout.names ? 1 : 0) == layout.width;
+    layout.doubtful =
+        !options_.header && !layout.header && !below_.empty() && all && ((words && counts_up(first_, 1)) || alone(numbers));
     return layout;
   }
 
@@ -131,7 +136,23 @@ class Judge {
            std::none_of(below_.begin(), below_.end(), [&](const auto* cells) { return is_fraction((*cells)[0]); });
   }
 
+  // The names that the columns are known to have, in whatever order, above rows that are no such line.
+  bool names_known_columns(std::size_t aside) const {
+    std::vector<std::string> known = options_.columns;
+    if (known.size() < 2) return false;
+    std::sort(known.begin(), known.end());
+    const auto has_these = [&](std::vector<std::string> cells) {
+      if (cells.size() == known.size() + 1) cells.erase(cells.begin() + static_cast<std::ptrdiff_t>(aside));
+      const auto is_known = [&](const std::string& cell) { return std::binary_search(known.begin(), known.end(), cell); };
+      if (cells.size() != known.size() || !std::all_of(cells.begin(), cells.end(), is_known)) return false;
+      std::sort(cells.begin(), cells.end());
+      return cells == known;
+    };
+    return has_these(first_) && std::none_of(below_.begin(), below_.end(), [&](const auto* cells) { return has_these(*cells); });
+  }
+
   bool is_header(std::size_t aside, bool names) const {
+    if (names_known_columns(aside)) return true;
     const bool set_aside = names || kind(first_[aside]) != CellKind::number;
     const bool word_aside = kind(first_[aside]) == CellKind::word;
     std::vector<std::size_t> numbers;
@@ -160,7 +181,7 @@ class Judge {
 
   bool are_labels(const std::vector<std::size_t>& columns, bool beside_words, bool beside_name_of_names) const {
     if (below_.empty()) return false;
-    return beside_name_of_names || count_columns(columns, beside_words) ||
+    return beside_name_of_names || count_columns(columns, beside_words) || numbers_columns(columns) ||
            (beside_words && (are_years(columns) || is_scale(columns)));
   }
 
@@ -178,6 +199,32 @@ class Judge {
       for (const std::size_t c : columns) fractions |= is_fraction((*cells)[c]);
     }
     return fractions || columns.size() >= 4;
+  }
+
+  // 0, 1, 2, … in whatever order, three or more, each once.
+  static bool numbered(const std::vector<std::string>& cells, const std::vector<std::size_t>& columns) {
+    std::vector<bool> seen(columns.size());
+    for (const std::size_t c : columns) {
+      std::size_t value = 0;
+      if (!digits_only(cells[c]) || cells[c].size() > 9) return false;
+      std::from_chars(cells[c].data(), cells[c].data() + cells[c].size(), value);
+      if (value >= seen.size() || seen[value]) return false;
+      seen[value] = true;
+    }
+    return columns.size() >= 3;
+  }
+
+  // So is the first line, and no row below.
+  bool alone(const std::vector<std::size_t>& columns) const {
+    return numbered(first_, columns) &&
+           std::none_of(below_.begin(), below_.end(), [&](const auto* cells) { return numbered(*cells, columns); });
+  }
+
+  // Small whole numbers are often data: every row below has to be of another kind.
+  bool numbers_columns(const std::vector<std::size_t>& columns) const {
+    return alone(columns) && std::all_of(below_.begin(), below_.end(), [&](const auto* cells) {
+             return std::any_of(columns.begin(), columns.end(), [&](std::size_t c) { return is_fraction((*cells)[c]); });
+           });
   }
 
   // Two years or more that increase, over rows none of which has years throughout.

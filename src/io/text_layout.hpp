@@ -2,9 +2,10 @@
 // from the first lines alone, without effects; whatever is recognised is also said.
 //
 // A header: a first line without numbers, and not of numbers with a mistake in each; or one whose numbers only label columns. These are
-// 0, 1, 2, … over rows that are not of that kind; beside a word, years that increase, or a sequence that rises or falls throughout, over rows
-// that do not; any numbers beside the name of a column of names ("gene", "sample id" or nothing). A first line with numbers beside a word
-// is otherwise a row with a mistake in it, which the caller refuses by name, or, over a column of names, a row with its name.
+// 0, 1, 2, … over rows that are not of that kind, also in another order over fractions; the names that the columns are known to have; beside
+// a word, years that increase, or a sequence that rises or falls throughout, over rows that do not; any numbers beside the name of a column of
+// names ("gene", "sample id" or nothing). A first line with numbers beside a word is otherwise a row with a mistake in it, which the caller
+// refuses by name, or, over a column of names, a row with its name.
 // Row names: a first column of words; or one of numbers whose header is empty, "Unnamed: 0", "index", "id" or "name".
 #pragma once
 

@@ -72,6 +72,8 @@ def test_columns_in_another_order_are_refused(program, points):
     table("x.csv", "a,b,c,d", [0, 1, 2, 3])
     table("swapped.csv", "b,a,c,d", [1, 0, 2, 3])
     table("other.csv", "a,b,c,e", [0, 1, 2, 3])
+    table("capital.csv", "A,b,c,d", [0, 1, 2, 3])
+    np.savetxt(program.folder / "bare.csv", points[:50], delimiter=",")
     program("fit", "x.csv", "--beta", 3, "-k", 3, "-o", "model.h5")
     with h5py.File(program.folder / "model.h5") as file:
         assert json.loads(file["provenance"][()])["feature_names"] == list("abcd")  # where the Python package looks
@@ -79,10 +81,33 @@ def test_columns_in_another_order_are_refused(program, points):
     assert "feature_names" not in (program.folder / "page.html").read_text()
     program.refused("fit", "x.csv", "swapped.csv", "--beta", 3, "-o", "m.h5", words=["another order", "swapped.csv"])
     program.refused("transform", "model.h5", "swapped.csv", "-o", "c.csv", words=["another order", "model.h5", '"b"'])
+    for first in ("capital.csv", "bare.csv"):  # whatever stands above, the file that is wrong is named
+        program.refused("transform", "model.h5", first, "swapped.csv", "-o", "c.csv", words=["swapped.csv has columns of model.h5 in another order"])
     assert "names differ" in program("transform", "model.h5", "other.csv", "-o", "c.csv").stderr
     assert "differ" not in program("transform", "model.h5", "x.csv", "-o", "c.csv").stderr
     np.save(program.folder / "x.npy", points)
     assert "differ" not in program("transform", "model.h5", "x.npy", "-o", "c.csv").stderr
+
+
+def test_columns_are_known_however_they_are_headed(program, points):
+    def write_annotated(name, genes):
+        with h5py.File(program.folder / name, "w") as file:
+            file["X"] = points[:50]
+            file.create_group("var").attrs["_index"] = "gene"
+            file["var/gene"] = np.array(genes, dtype=h5py.string_dtype())
+
+    def write_text(name, header, comments=""):
+        np.savetxt(program.folder / name, points[:50], delimiter=",", header=header, comments=comments, fmt="%.6g")
+
+    for kind, right, swapped in [(".csv", "0,1,2,3", "2,1,0,3"), (".csv", "a,b,c,c", "b,a,c,c"), (".csv", "a,b,,d", "b,a,,d"), (".txt", "a,b,c,d", "b,x,a,d"), (".h5ad", "a,b,c,d", "b,a,c,d")]:
+        for name, header in [("right", right), ("swapped", swapped)]:
+            if kind == ".h5ad":
+                write_annotated(name + kind, header.split(","))
+            else:
+                write_text(name + kind, header, "# " if kind == ".txt" else "")
+        program("fit", "right" + kind, "--beta", 3, "-k", 3, "-o", "model.h5")
+        assert "differ" not in program("transform", "model.h5", "right" + kind, "-o", "c.csv").stderr
+        program.refused("transform", "model.h5", "swapped" + kind, "-o", "c.csv", words=["another order", "model.h5", '"b"' if right[0] == "a" else '"2"'])
 
 
 def test_broken_models_are_refused(program, points):

@@ -61,9 +61,13 @@ class IoSparse : public TemporaryFolder {
     column(file, "/X/indices", H5T_NATIVE_INT64, matrix.indices.data(), matrix.indices.size());
     column(file, "/X/indptr", H5T_NATIVE_INT64, matrix.indptr.data(), matrix.indptr.size());
     if (!matrix.names.empty()) {
-      const hid_t obs = H5Gcreate2(file, "/obs", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-      text_attribute(obs, "_index", "barcode");
-      H5Gclose(obs);
+      for (const char* frame : {"/obs", "/var"}) {
+        const hid_t group = H5Gcreate2(file, frame, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+        text_attribute(group, "_index", frame[1] == 'o' ? "barcode" : "gene");
+        H5Gclose(group);
+      }
+      const std::vector<std::int64_t> genes = {7, 8, 9};
+      column(file, "/var/gene", H5T_NATIVE_INT64, genes.data(), genes.size());
       const hid_t type = H5Tcopy(H5T_C_S1);
       H5Tset_size(type, H5T_VARIABLE);
       std::vector<const char*> texts;
@@ -91,6 +95,7 @@ TEST_F(IoSparse, ByRowsAndByColumns) {
       EXPECT_EQ(source->rows(), 4u);
       EXPECT_EQ(all_of(*source), dense);
       EXPECT_EQ(source->row_names(), matrix.names);
+      EXPECT_EQ(source->column_names(), (std::vector<std::string>{"7", "8", "9"}));
       std::vector<double> part(6, -1);
       source->read(1, 2, part.data());
       EXPECT_EQ(part, (std::vector<double>{2, 0, 3.5, 0, 0, 0}));

@@ -124,6 +124,17 @@ TEST_F(IoHdf5, NamesBesideATableAreThoseOfItsRows) {
   EXPECT_EQ(open_points({path("x.h5") + ":/coordinates"})->row_names(), (std::vector<std::string>{"0", "1", "2", "3"}));
   add("x.h5", "/others", {5, 3}, H5T_IEEE_F32LE);
   EXPECT_TRUE(open_points({path("x.h5") + ":/others"})->row_names().empty());
+  add("x.h5", "/g/table", {4, 3}, H5T_IEEE_F32LE);
+  EXPECT_EQ(open_points({path("x.h5") + ":/g/table"})->row_names().size(), 4u) << "those at the root";
+  add("g.h5", "/g/table", {3, 3}, H5T_IEEE_F32LE);
+  add("g.h5", "/g/names", {3}, H5T_STD_I32LE);
+  add("g.h5", "/names", {3}, H5T_STD_I64LE);
+  const auto beside = open_points({path("g.h5") + ":/g/table"});
+  EXPECT_EQ(beside->row_names().size(), 3u);
+  EXPECT_NE(beside->notes().back().find("/g/names"), std::string::npos);
+  add("lost.h5", "/table", {6, 2}, H5T_IEEE_F32LE);
+  add("lost.h5", "/names", {5}, H5T_STD_I32LE);
+  EXPECT_TRUE(says(error_of([&] { open_points({path("lost.h5")}); }), "/table has 6 rows and /names 5 names"));
 }
 
 TEST_F(IoHdf5, AnnData) {

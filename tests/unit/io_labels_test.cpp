@@ -83,6 +83,18 @@ TEST_F(LabelsTest, AHeaderIsKnownByItsContent) {
   EXPECT_NE(notes[0].find("header: \"parity\""), std::string::npos) << notes[0];
 }
 
+// What pandas and R write above one column without a name, also where every word below is another one.
+TEST_F(LabelsTest, AHeadingWithoutAMeaningAboveWords) {
+  for (const std::string heading : {"0", "x"}) {
+    std::string words = heading + "\n";
+    for (char c = 'a'; c < 'm'; ++c) words += std::string("word ") + c + "\n";
+    EXPECT_EQ(read(words, 12)[0].name, heading);
+    EXPECT_NE(refusal([&] { read(words, 13); }).find("12 labels for 13 rows"), std::string::npos) << heading;
+    EXPECT_EQ(read_labels(put("labels.csv", words), {13, {}, Placing::in_order})[0].words[0], heading);
+  }
+  EXPECT_EQ(read("0\nnone\n1\n", 3)[0].words[0], "0");
+}
+
 // What pandas writes above columns without names. With a row lost the heading must not become the label of a row.
 TEST_F(LabelsTest, ANumberMayBeAHeading) {
   const auto below = [](const std::string& heading, std::size_t count, const char* index, const char* label) {

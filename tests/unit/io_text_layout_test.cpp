@@ -58,6 +58,22 @@ TEST_F(IoTextLayout, HeadersOfNumbers) {
   expect("0,1,2,3\n0,1,2,3\n1,1,1,1\n", {0, 1, 2, 3, 0, 1, 2, 3, 1, 1, 1, 1}, {}, "no header");
 }
 
+// What pandas numbers, in another order.
+TEST_F(IoTextLayout, NumberedColumnsInAnotherOrder) {
+  expect("2,0,1\n0.5,1.5,2\n3,4.5,5\n", {0.5, 1.5, 2, 3, 4.5, 5}, {}, "line 1 is the header (\"2\", \"0\", \"1\")");
+  expect(",2,0,1\n0,0.5,1.5,2\n", {0.5, 1.5, 2}, {"0"}, "line 1 is the header");
+  expect("2,0,1\nA,0.5,1.5,2\nB,1,2,3.5\n", {0.5, 1.5, 2, 1, 2, 3.5}, {"A", "B"}, "line 1 is the header");  // R
+  for (const char* row : {"2,0,1\n0.5,1.5,2\n3,4,5\n", "2,0,1\n4,3,2\n", "foo,2,0,1\nA,4,3,2\n"}) {
+    SCOPED_TRACE(row);
+    const auto source = read(row);
+    EXPECT_NE(source->notes()[0].find("no header"), std::string::npos);
+    ASSERT_EQ(source->notes().size(), 2u);
+    EXPECT_NE(source->notes()[1].find("line 1 is taken for a point"), std::string::npos);
+  }
+  for (const char* data : {"2,0,1\n1,0,2\n0,2,1\n", "1,0\n0.5,2\n", "2,0,2\n0.5,1,1\n", "3,1,2\n0.5,1,1\n"})
+    EXPECT_EQ(read(data)->notes().size(), 1u) << data;
+}
+
 TEST_F(IoTextLayout, AMistakeInTheFirstLineIsNoHeader) {
   EXPECT_TRUE(says(refusal("1.5,2x,3.7\n1,2,3\n4,5,6\n"), "line 1, column 2: '2x' is not a number"));
   EXPECT_TRUE(says(refusal("1.5,2x,3.7\n1,2,3\n4,5,6\n"), "`header = yes`"));

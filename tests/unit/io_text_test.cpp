@@ -182,7 +182,7 @@ TEST_F(IoText, NamesOfColumns) {
   const auto columns = [&](const std::string& content) { return open_points({put("x.csv", content)})->column_names(); };
   EXPECT_EQ(columns("name,b,a\nx,1,2\ny,3,4\n"), (std::vector<std::string>{"b", "a"}));
   EXPECT_TRUE(columns("1,2\n3,4\n").empty());
-  EXPECT_TRUE(columns("a,a\n3,4\n").empty());
+  EXPECT_EQ(columns("a,,a\n3,4,5\n"), (std::vector<std::string>{"a", "", "a"}));
   const std::string first = put("1.csv", "a,b\n1,2\n"), swapped = put("2.csv", "b,a\n3,4\n"), other = put("3.csv", "a,c\n5,6\n"),
                     bare = put("4.csv", "7,8\n");
   EXPECT_TRUE(says(error_of([&] { open_points({first, swapped}); }), "in another order: column 1 is \"a\" in " + first));
@@ -190,6 +190,91 @@ TEST_F(IoText, NamesOfColumns) {
   const auto mixed = open_points({first, other});
   EXPECT_TRUE(mixed->column_names().empty());
   EXPECT_NE(mixed->notes()[0].find("names differ: column 2 is \"b\""), std::string::npos);
+}
+
+// Every file is compared with what is known of the columns and with every other file, whatever was noted of those between.
+TEST_F(IoText, AColumnThatIsCalledAsAnotherOneIsRefused) {
+  const auto file = [&](const std::string& name, const std::string& header) {
+    std::string row = "5";
+    for (const char c : header) row += c == ',' ? ",5.5" : "";
+    return put(name, header + "\n" + row + "\n");
+  };
+  ReadOptions model;
+  model.columns = {"a", "b", "c", "d"};
+  model.columns_of = "the model";
+  const auto refused = [&](const std::vector<std::string>& files, const ReadOptions& options, const std::string& wrong) {
+    return says(error_of([&] { open_points(files, options); }), wrong + " has columns of ");
+  };
+  const std::string capital = file("capital.csv", "A,b,c,d"), swapped = file("swapped.csv", "b,a,c,d"),
+                    bare = put("bare.csv", "1.5,2,3,4\n"), right = file("right.csv", "a,b,c,d");
+  EXPECT_TRUE(refused({capital, swapped}, model, swapped));
+  EXPECT_TRUE(refused({bare, swapped}, model, swapped));
+  EXPECT_TRUE(refused({swapped}, model, swapped));
+  EXPECT_EQ(open_points({right, bare}, model)->notes().size(), 2u);
+  EXPECT_NE(open_points({right, capital}, model)->notes()[0].find("column 1 is \"a\" in the model and \"A\""), std::string::npos);
+  const std::string last = file("last.csv", "b,c,a");
+  EXPECT_TRUE(refused({file("1.csv", "x,y,z"), file("2.csv", "a,b,c"), last}, {}, last));
+  struct Case {
+    const char *known, *given;
+  };
+  for (const auto& [known, given] :
+       {Case{"a,b,c", "b,x,a"}, {"a,b,c", "C,A,B"}, {"a,b,c,c", "b,a,c,c"}, {"a,b,,d", "b,a,,d"}, {"a,A,b", "A,a,b"}})
+    EXPECT_TRUE(refused({file("1.csv", known), file("2.csv", given)}, {}, path("2.csv"))) << given;
+  for (const auto& [known, given] : {Case{"a,b,b", "a,a,b"}, {"a,b,c", "A,B,C"}, {"a,b,", "a,b,c"}, {"a,b,c", "x,y,z"}})
+    EXPECT_EQ(open_points({file("1.csv", known), file("2.csv", given)})->notes().size(), 3u) << given;
+}
+
+TEST_F(IoText, AHeaderOfNumbersIsKnownByTheNamesOfTheColumns) {
+  const auto refused = [&](const std::vector<std::string>& files, const ReadOptions& options = {}) {
+    return says(error_of([&] { open_points(files, options); }), "in another order");
+  };
+  ReadOptions model;
+  model.columns = {"10", "20", "50"};
+  model.columns_of = "the model";
+  const std::string file = put("x.csv", "20,10,50\n0.5,1,2\n1,2,3\n"), named = put("y.csv", "name,10,20,50\nr,1,2,3\n"),
+                    indexed = put("z.csv", ",20,10,50\n0,5,1,2\n");
+  EXPECT_EQ(open_points({file})->rows(), 3u);
+  EXPECT_TRUE(refused({file}, model));
+  EXPECT_TRUE(refused({indexed}, model));
+  EXPECT_TRUE(refused({named, file}));
+  EXPECT_TRUE(refused({file, named}));
+  EXPECT_EQ(open_points({put("r.csv", "10,20,50\n0.5,1,2\n1,2,3\n")}, model)->rows(), 2u);
+  EXPECT_EQ(open_points({put("r.csv", "10,20,50\n20,10,50\n")}, model)->rows(), 2u) << "rows of the same kind are rows";
+  model.header = false;
+  EXPECT_EQ(open_points({file}, model)->rows(), 3u);
+}
+
+// As np.savetxt writes it.
+TEST_F(IoText, ACommentThatNamesEveryColumnIsTheHeader) {
+  const auto columns = [&](const std::string& content, const ReadOptions& options = {}) {
+    return open_points({put("x.csv", content)}, options)->column_names();
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(columns("# made by hand\n# a,b\n1,2\n3,4\n"), (Names{"a", "b"}));
+  EXPECT_EQ(columns("# a b\n1 2\n3 4\n"), (Names{"a", "b"}));
+  EXPECT_EQ(columns("# n,a,b\nx,1,2\ny,3,4\n"), (Names{"a", "b"}));
+  EXPECT_EQ(columns("# a,b\nx,1,2\ny,3,4\n"), (Names{"a", "b"}));
+  EXPECT_EQ(columns("# a,b\nc,d\n1,2\n"), (Names{"c", "d"}));
+  for (const char* none : {"# a,b,c\n1,2\n", "# a,2\n1,2\n", "# a,b\n# note\n1,2\n", "1,2\n# a,b\n3,4\n"})
+    EXPECT_TRUE(columns(none).empty()) << none;
+  ReadOptions no_header;
+  no_header.header = false;
+  EXPECT_TRUE(columns("# a,b\n1,2\n3,4\n", no_header).empty());
+  EXPECT_NE(open_points({put("x.csv", "# a,b\n1,2\n")})->notes()[0].find("the comment in line 1 is the header (\"a\", \"b\")"),
+            std::string::npos);
+}
+
+TEST_F(IoText, CommentsBelowTheFirstRowAreSaid) {
+  const auto notes = [&](const std::string& content) { return open_points({put("x.csv", content)})->notes(); };
+  EXPECT_EQ(notes("# above\nn,a\n# units\nx,1\ny,2\n").size(), 1u);
+  EXPECT_NE(notes("n,a\nx,1\n#y,2\nz,3\n")
+                .back()
+                .find("1 line below the first row begins with # and is left out as a comment (line 3)"),
+            std::string::npos);
+  EXPECT_NE(notes("x,1\n#y,2\nz,3\n#w,4\n")
+                .back()
+                .find("2 lines below the first row begin with # and are left out as comments (line 2, ...)"),
+            std::string::npos);
 }
 
 TEST_F(IoText, Gzip) {
