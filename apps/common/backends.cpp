@@ -12,8 +12,7 @@ std::vector<std::string> backend_choices() {
 
 BackendInUse backend_in_use(const Options& options) {
   BackendRequest request{options.backend, options.isa, options.threads};
-  request.devices.assign(options.devices.begin(),
-                         options.devices.begin() + (options.devices.empty() ? 0 : 1));  // others are like it
+  if (!options.devices.empty()) request.devices = {options.devices.front()};  // the others are like it
   const auto backend = make_backend(request);
   std::string description = backend->description();
   for (std::size_t i = 1; i < options.devices.size(); ++i) description += ", GPU " + std::to_string(options.devices[i]);

@@ -22,6 +22,15 @@ namespace {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 using Files = std::vector<std::string>;
 
+// By its ending; else it is text.
+bool holds_arrays(const std::string& path) {
+  std::string name = path.substr(0, path.find(':'));
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (const char* suffix : {".npy", ".npz", ".h5", ".hdf5", ".h5ad"})
+    if (name.size() > std::string_view(suffix).size() && name.ends_with(suffix)) return true;
+  return false;
+}
+
 // What a caller reads: what it is called, where notes go, and which file each row is from.
 struct Request {
   const LabelledRows& rows;
@@ -146,14 +155,6 @@ std::vector<Labels> read_columns(const Files& files, const Request& request) {
 }
 
 }  // namespace
-
-bool holds_arrays(const std::string& path) {
-  std::string name = path.substr(0, path.find(':'));
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  for (const char* suffix : {".npy", ".npz", ".h5", ".hdf5", ".h5ad"})
-    if (name.size() > std::string_view(suffix).size() && name.ends_with(suffix)) return true;
-  return false;
-}
 
 std::vector<Labels> read_labels(const std::string& path, const LabelledRows& rows, std::vector<std::string>* notes) {
   return read_columns({path}, {rows, "label", notes});

@@ -16,8 +16,6 @@
 
 namespace fd {
 
-bool holds_arrays(const std::string& path);  // by its ending; else it is text
-
 // `notes`: what was recognised, where anybody asks. Throws Error(input / io) that names the file and the line.
 std::vector<Labels> read_labels(const std::string& path, const LabelledRows& rows, std::vector<std::string>* notes = nullptr);
 
