@@ -34,17 +34,22 @@ bool RungSearch::admissible_at(double beta) const {
 // A solve at a bandwidth that was probed knows more than the probe did, and takes its place in what is decided on: the place in the order of
 // probes too, by which the dyadic selectors know which of them came before the wall.
 void RungSearch::record(const Probe& probe) {
-  auto& [probes, groups, broad] = history_;
+  auto& [probes, groups, excused, broad] = history_;
+  const std::size_t excuse = excuses_groups_ ? std::min(rung_.localised_in_groups(), rules_.potential.modes / 4) : 0;
+  Probe judged = probe;
+  judged.localised -= std::min(judged.localised, excuse);
   const auto earlier = std::find_if(probes.begin(), probes.end(), [&](const Probe& p) { return p.beta == probe.beta; });
   if (earlier == probes.end()) {
-    probes.push_back(probe);
+    probes.push_back(judged);
     groups.push_back(rung_.groups());
+    excused.push_back(excuse);
     broad.push_back(rung_.broad_values());
   } else {
     const auto place = static_cast<std::size_t>(earlier - probes.begin());
     groups[place] = rung_.groups();
+    excused[place] = excuse;
     broad[place] = rung_.broad_values();
-    *earlier = probe;
+    *earlier = judged;
   }
   sweep_.push_back(probe);
   if (probe.outcome == "resolved") dimension_ = probe.d_hat;
@@ -194,7 +199,7 @@ std::optional<bool> slowed_down(const std::vector<double>& with, const std::vect
 bool RungSearch::disconnects_at_once(double beta) const {
   constexpr double slower = 2.5, same = 1e-9;
   if (rung_.treatment().most_return > 0) return false;
-  const auto& [probes, groups, broad] = of_all_;
+  const auto& [probes, groups, excused, broad] = of_all_;
   for (std::size_t i = 0; i < probes.size(); ++i)
     if (std::abs(probes[i].beta / beta - 1) < same && probes[i].outcome == "resolved")
       return slowed_down(broad[i], rung_.broad_values(), slower).value_or(false);
@@ -255,6 +260,30 @@ RungSearch::Found RungSearch::search_without_dear_groups(const Step& kept) {
   for (int i = 0; i < 2; ++i) record(there[i] = rung_.probe(rules_.beta_start / (2 - i)));
   if (!flow::usable(there[1]) || !(there[1].v < there[0].v)) return {};
   return search_keeping_groups();
+}
+
+// Localised modes of groups that are kept, up to a quarter of all, are excused while the bandwidth is looked for: few rows are what such a group
+// has, and between the bandwidth of its distance and that of its rows there are always some. Near what was found the search is made without that.
+RungSearch::Found RungSearch::search_without_excuse(const Found& found) {
+  const auto needs_excuse = [&](std::size_t i) {
+    Probe probe = history_.probes[i];
+    probe.localised += history_.excused[i];
+    return probe.beta == found.step.beta && flow::too_localised(probe, rules_);
+  };
+  std::size_t i = 0;
+  while (i < history_.probes.size() && !needs_excuse(i)) ++i;
+  if (i == history_.probes.size() || !excuses_groups_) return found;
+  Attempt excused = put_by(found);
+  excuses_groups_ = false;
+  rules_.beta_start = found.step.beta;
+  begin_anew();
+  Found without;
+  without.step = fold();
+  confirm(without);
+  if (without.step.kind == Step::Kind::accept && without.admissible && without.step.beta * dear >= found.step.beta)
+    return without;
+  excuses_groups_ = true;
+  return take_up(std::move(excused));
 }
 
 // Half of the last eigenvalue that was asked for, at or nearest to beta: rows below it are resolved.
@@ -362,6 +391,7 @@ RungSearch::Found RungSearch::run() {
     if (!usable(found) || found.step.boundary == "edge" || !(found.step.beta > dear * kept.found.step.beta))
       found = take_up(std::move(kept));
   }
+  found = search_without_excuse(found);
   return_resolved_rows(found);
   return found;
 }

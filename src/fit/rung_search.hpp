@@ -69,14 +69,16 @@ class RungSearch {
   bool same_as_of_all_rows(const Probe& first) const;
   Found search_without_dear_groups(const Step& kept);
   Found search_keeping_groups();
+  Found search_without_excuse(const Found& found);
   double resolving_return(double beta) const;
   void return_resolved_rows(const Found& found);
 
   static constexpr double isolated_return = hardly_leaves;
 
   struct Observed {
-    std::vector<Probe> probes;               // one a bandwidth: what the flow decides on
-    std::vector<std::size_t> groups;         // that each of them showed
+    std::vector<Probe> probes;         // one a bandwidth: what the flow decides on, without localised modes that are excused
+    std::vector<std::size_t> groups;   // that each of them showed
+    std::vector<std::size_t> excused;  // how many those are
     std::vector<std::vector<double>> broad;  // and its eigenvalues whose modes do not live on a few rows
   };
   // A search that is put by while another is made.
@@ -97,7 +99,8 @@ class RungSearch {
   FlowRules rules_;
   std::vector<Probe>& sweep_;
   bool last_;
-  std::size_t phase_;  // where in the sweep the probes under the rule in force begin
+  std::size_t phase_;           // where in the sweep the probes under the rule in force begin
+  bool excuses_groups_ = true;  // localised modes of groups that are kept do not count
   Observed history_;
   Observed of_all_;  // what a search with all rows observed that led somewhere
   std::shared_ptr<Solution> solution_;

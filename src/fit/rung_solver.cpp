@@ -206,9 +206,17 @@ void RungSolver::make(double beta, Purpose purpose, Solution& solution) {
   complete(probe, context_.potential);
   if (spectrum.vectors)
     solution.support = supports(*spectrum.vectors, std::min<std::size_t>(spectrum.values.size(), spectrum.vectors->columns()));
-  probe.localised = localised_elsewhere(solution.support, spectrum.vectors.get());
-  state_.latest = {beta,       spectrum.values,        solution.support,
-                   m.degree(), m.return_probability(), purpose != Purpose::probe && spectrum.outcome == SolverOutcome::converged};
+  const auto& support = solution.support;
+  const auto localised = [&](double rows) { return rows < localised_below(size()); };
+  probe.localised = static_cast<std::size_t>(std::count_if(support.begin(), support.end(), localised));
+  const std::size_t in_groups = probe.localised > 0 ? localised_on_kept(support, *spectrum.vectors) : 0;
+  state_.latest = {beta,
+                   spectrum.values,
+                   support,
+                   m.degree(),
+                   m.return_probability(),
+                   in_groups,
+                   purpose != Purpose::probe && spectrum.outcome == SolverOutcome::converged};
   if (purpose == Purpose::settle && spectrum.outcome == SolverOutcome::converged) state_.settled = state_.modes;
   if (!solves) return;
   solution.q = m.mass();
@@ -218,7 +226,8 @@ void RungSolver::make(double beta, Purpose purpose, Solution& solution) {
 
 void RungSolver::archive_small(Archive& archive) {
   archive(state_.count, state_.extensions, state_.share, state_.latest.beta, state_.latest.values, state_.latest.support,
-          state_.latest.vectors_converged, state_.modes.beta, state_.settled.beta, state_.from_rounding);
+          state_.latest.localised_in_groups, state_.latest.vectors_converged, state_.modes.beta, state_.settled.beta,
+          state_.from_rounding);
   if (!archive.reading()) at_last_step_ = state_;
 }
 
@@ -242,18 +251,15 @@ void RungSolver::archive_large(Archive& archive) {
   if (archive.reading()) at_last_step_ = state_;
 }
 
-// Localised modes. Where rows are set aside, those of groups that are kept do not count, up to a quarter of the modes: few rows are what such a
-// group has, and a bandwidth that does not resolve it is sparse.
-std::size_t RungSolver::localised_elsewhere(const std::vector<double>& support, Panel* vectors) {
-  const auto localised = [&](double rows) { return rows < localised_below(size()); };
-  const auto count = static_cast<std::size_t>(std::count_if(support.begin(), support.end(), localised));
-  if (count == 0 || state_.treatment.kept.empty() || !sets_rows_aside()) return count;
+// Modes that live on a few rows of groups that are kept.
+std::size_t RungSolver::localised_on_kept(const std::vector<double>& support, Panel& vectors) {
+  if (state_.treatment.kept.empty() || !sets_rows_aside()) return 0;
   const std::size_t modes = support.size();
   std::size_t of_groups = 0;
   std::vector<double> host(size() * modes);
-  context_.backend.download({*vectors, 0, modes}, host.data());
+  context_.backend.download({vectors, 0, modes}, host.data());
   for (std::size_t j = 0; j < modes; ++j) {
-    if (!localised(support[j])) continue;
+    if (!(support[j] < localised_below(size()))) continue;
     double kept = 0, all = 0;
     for (std::size_t i = 0; i < size(); ++i) {
       const double square = host[i * modes + j] * host[i * modes + j];
@@ -262,7 +268,7 @@ std::size_t RungSolver::localised_elsewhere(const std::vector<double>& support, 
     }
     if (kept > 0.5 * all) ++of_groups;
   }
-  return count - std::min(of_groups, modes / 4);
+  return of_groups;
 }
 
 // What an operator knows by itself; its passes are counted here.

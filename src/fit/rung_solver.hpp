@@ -72,6 +72,8 @@ class RungSolver final : public Journal::Rung {
   void set_aside_above(double most_return);
   bool sets_rows_aside() const { return state_.treatment.most_return < 1; }
   std::size_t most_rows_aside() const;
+  // How many localised modes of the last run are those of groups that are kept.
+  std::size_t localised_in_groups() const { return state_.latest.localised_in_groups; }
 
   // As many groups of rows far from the rest as the last run found.
   std::size_t groups() const { return far_groups_in(state_.latest.values, state_.latest.support); }
@@ -112,7 +114,7 @@ class RungSolver final : public Journal::Rung {
   Spectrum spectrum_of(DiffusionOperator& m, const SolverOptions& solver, Archive* unfinished);
   Probe record(const DiffusionOperator& m, double beta, std::chrono::steady_clock::time_point started);
   std::vector<double> supports(Panel& vectors, std::size_t modes);
-  std::size_t localised_elsewhere(const std::vector<double>& support, Panel* vectors);
+  std::size_t localised_on_kept(const std::vector<double>& support, Panel& vectors);
   std::vector<double> extended_modes(std::size_t modes, const std::vector<double>& weight);
   bool keep_groups_of_modes(std::size_t modes);
   bool keep_groups_aside();
@@ -131,6 +133,7 @@ class RungSolver final : public Journal::Rung {
   struct Latest {  // of the last run
     double beta = 0;
     std::vector<double> values, support, degree, stays;
+    std::size_t localised_in_groups = 0;
     bool vectors_converged = false;  // and not values alone, of which those next to 1 are known least
   };
   // What a step leaves to the next.
