@@ -37,7 +37,7 @@ std::vector<Rung> rungs(std::size_t n, std::size_t smallest, double ratio, const
 }
 
 // Row i has the key Philox(seed, i); the sample is the n rows of least key. The n-th key is found on a copy of the keys, the
-// rows at or below it are then met in ascending order; equal keys go by row number.
+// rows at or below it are then met in ascending order. Keys of 64 bits: that two rows have the one at the end is out of the question.
 std::vector<std::size_t> nested_sample(std::size_t total, std::size_t n, std::uint64_t seed) {
   if (n > total) throw Error(Failure::misuse, "a sample of " + std::to_string(n) + " rows was asked of " + std::to_string(total));
   std::vector<std::size_t> sample;
@@ -48,21 +48,16 @@ std::vector<std::size_t> nested_sample(std::size_t total, std::size_t n, std::ui
     const auto b = random.bits(row);
     return std::uint64_t{b[0]} << 32 | b[1];
   };
-  std::uint64_t threshold = 0;
-  std::size_t equal_wanted = 0;
+  std::uint64_t largest = 0;
   {
     std::vector<std::uint64_t> keys(total);
     for (std::size_t row = 0; row < total; ++row) keys[row] = key(row);
     const auto nth = keys.begin() + static_cast<std::ptrdiff_t>(n - 1);
     std::nth_element(keys.begin(), nth, keys.end());
-    threshold = *nth;
-    equal_wanted = static_cast<std::size_t>(std::count(keys.begin(), nth + 1, threshold));
+    largest = *nth;
   }
-  for (std::size_t row = 0; row < total && sample.size() < n; ++row) {
-    const std::uint64_t k = key(row);
-    if (k < threshold) sample.push_back(row);
-    else if (k == threshold && equal_wanted > 0) sample.push_back(row), --equal_wanted;
-  }
+  for (std::size_t row = 0; row < total && sample.size() < n; ++row)
+    if (key(row) <= largest) sample.push_back(row);
   return sample;
 }
 

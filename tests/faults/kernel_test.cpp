@@ -8,8 +8,8 @@
 #include <flashdiffusion/error.hpp>
 
 #include "faults/injection.hpp"
-#include "faults/passed_on.hpp"
 #include "faults/whole_run.hpp"
+#include "support/passed_on.hpp"
 
 namespace fd::faults {
 namespace {

@@ -12,8 +12,8 @@
 
 #include "device/backend.hpp"
 #include "faults/injection.hpp"
-#include "faults/passed_on.hpp"
 #include "faults/whole_run.hpp"
+#include "support/passed_on.hpp"
 
 namespace fd::faults {
 namespace {

@@ -203,6 +203,36 @@ TEST(FlowMinimum, WellAtTheFirstOrTheLastProbe) {
   EXPECT_LE(world.probe(r.step.beta).v, 1.01 * world.probe(1).v);
 }
 
+// What is accepted lies between probes no farther than 1.31 to either side: a parabola through farther ones tells less than it seems to. The range
+// that may be searched may end close by.
+TEST(FlowMinimum, TheBracketIsTight) {
+  for (const double d : {1.0, 2.0, 6.0})
+    for (const bool curved : {false, true})
+      for (const double limit : {1.2, 1.5, 1e6})
+        for (const double start : {0.03, 0.25, 0.5, 0.9}) {
+          World world;
+          world.dimension = d, world.curved = curved;
+          const double well = world.truth(0.02, 30).first;
+          auto rules = rules_for(Select::minimum, start * well);
+          rules.beta_max = limit * well;
+          const Trail r = run(world, rules);
+          SCOPED_TRACE(testing::Message() << "d " << d << ", limit " << limit << ", start " << start << ", curved " << curved);
+          ASSERT_EQ(r.step.kind, Step::Kind::accept);
+          EXPECT_EQ(r.step.boundary, "resolution") << r.step.reason;
+          EXPECT_LE(world.probe(r.step.beta, false).v, 1.002 * world.truth(0.02, limit * well).second);
+          const Probe* best = nullptr;
+          for (const Probe& p : r.history)
+            if (best == nullptr || p.v < best->v) best = &p;
+          double below = 0, above = std::numeric_limits<double>::infinity();
+          for (const Probe& p : r.history) {
+            if (p.beta < best->beta) below = std::max(below, p.beta);
+            if (p.beta > best->beta) above = std::min(above, p.beta);
+          }
+          EXPECT_LE(best->beta / below, 1.311);
+          EXPECT_LE(above / best->beta, 1.311);
+        }
+}
+
 // Ripples on the well and a second, shallower well: the answer is a true local minimum and the best of what was seen.
 TEST(FlowMinimum, SeveralWells) {
   for (const double start : starts) {

@@ -15,11 +15,11 @@ using fd::synthetic::rules_for;
 using fd::synthetic::Trail;
 using fd::synthetic::World;
 
-const double starts[] = {1e-3, 0.03, 0.25, 0.5, 0.9, 1, 1.1, 2, 4, 30, 1e3};
+const double far_and_near[] = {1e-3, 0.03, 0.25, 0.5, 0.9, 1, 1.1, 2, 4, 30, 1e3};
 
 TEST(FlowRobust, WithoutLocalisedModesItIsTheMinimum) {
   for (const double wall : {0.3, 1.3, 3.0, std::numeric_limits<double>::infinity()})
-    for (const double start : starts) {
+    for (const double start : far_and_near) {
       World world;
       world.wall = wall;
       const Trail robust = run(world, rules_for(Select::robust, start)), minimum = run(world, rules_for(Select::minimum, start));
@@ -46,7 +46,7 @@ TEST(FlowRobust, TheWallBeforeTheMinimumDecides) {
   for (const double d : {1.0, 6.0, 20.0})
     for (const double from : {0.05, 0.2, 0.45, 0.8})
       for (const double wall : {1.2, std::numeric_limits<double>::infinity()})
-        for (const double start : starts) {
+        for (const double start : far_and_near) {
           World world;
           world.dimension = d, world.localised_from = from, world.wall = wall;
           const Trail r = run(world, rules_for(Select::robust, start));

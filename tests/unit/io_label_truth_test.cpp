@@ -34,15 +34,15 @@ struct Chance {
 };
 
 // A table, the rows of it that were fitted, and what they are called.
-struct Model {
+struct FittedRows {
   std::string kind;
   std::vector<std::size_t> kept;
   Words all_names, names;  // of the table, or none; of the rows
   bool left_out = false;
 };
 
-Model made_model(Chance& chance) {
-  Model model;
+FittedRows made_model(Chance& chance) {
+  FittedRows model;
   model.kind = chance.of<std::string>(
       {"bare", "from 0", "from 1", "words", "ids", "shuffled", "kinds", "twice", "subset", "dropped", "named and dropped"});
   const std::size_t rows = 10 + chance.below(30);
@@ -77,7 +77,7 @@ struct File {
   bool cannot_tell = false;  // rows of one name changed places
 };
 
-File made_file(Chance& chance, const Model& model) {
+File made_file(Chance& chance, const FittedRows& model) {
   const std::size_t all = model.kept.empty() ? 0 : std::max(model.kept.back() + 1, model.all_names.size());
   Words label(std::max(all, model.kept.back() + 2));
   for (std::string& word : label) word = chance.of<std::string>({"alpha", "beta", "gamma", "delta", ""});
@@ -183,7 +183,7 @@ TEST_F(LabelTruthTest, WhatIsTakenReachesItsOwnRows) {
   std::size_t taken = 0, plain = 0;
   const std::set<std::string> vocabulary = {"alpha", "beta", "gamma", "delta", "rare", ""};
   for (std::size_t round = 0; round < 6000; ++round) {
-    const Model model = made_model(chance);
+    const FittedRows model = made_model(chance);
     const File file = made_file(chance, model);
     if (file.cannot_tell) continue;
     std::vector<Labels> labels;

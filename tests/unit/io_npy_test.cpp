@@ -52,6 +52,32 @@ TEST_F(IoNpy, EveryTypeByteOrderAndLayout) {
   check<std::uint64_t>("u8", false);
 }
 
+// Version 2 is for headings of 65,536 bytes and more, as of tables with many named fields.
+TEST_F(IoNpy, LongHeading) {
+  const std::string description = npy_description("<i2", "(3, 2)") + std::string(70000, ' ');
+  const std::string data = raw<std::int16_t>({1, 2, 3, 4, 5, 6});
+  for (const int version : {2, 3})
+    EXPECT_EQ(read(npy_bytes(description, data, version)), (std::vector<double>{1, 2, 3, 4, 5, 6})) << version;
+}
+
+// Columns longer than what is read at a time.
+TEST_F(IoNpy, ColumnsInPieces) {
+  const std::size_t rows = (std::size_t{1} << 20) + 3000;
+  std::vector<std::int8_t> columns(2 * rows);
+  const auto value = [](std::size_t row, std::size_t column) { return static_cast<std::int8_t>((row * (column + 3)) % 101); };
+  for (std::size_t column = 0; column < 2; ++column)
+    for (std::size_t row = 0; row < rows; ++row) columns[column * rows + row] = value(row, column);
+  const std::string shape = "(" + std::to_string(rows) + ", 2)";
+  const std::string data(reinterpret_cast<const char*>(columns.data()), columns.size());
+  const auto source = open_points({put("x.npy", npy_bytes(npy_description("|i1", shape, true), data))});
+  std::vector<double> read(2 * rows);
+  source->read(0, rows, read.data());
+  std::size_t wrong = 0;
+  for (std::size_t row = 0; row < rows; ++row)
+    for (std::size_t column = 0; column < 2; ++column) wrong += read[row * 2 + column] != value(row, column) ? 1 : 0;
+  EXPECT_EQ(wrong, 0u);
+}
+
 TEST_F(IoNpy, SignsAndBooleans) {
   EXPECT_EQ(read(npy_bytes(npy_description("<i2", "(3, 2)"), raw<std::int16_t>({-1, -32768, 0, 1, 2, 3}))),
             (std::vector<double>{-1, -32768, 0, 1, 2, 3}));

@@ -7,7 +7,7 @@
 
 #include "device/backend.hpp"
 
-namespace fd::faults {
+namespace fd::test {
 
 class PassedOn : public Backend {
  public:
@@ -68,4 +68,4 @@ class PassedOn : public Backend {
   std::unique_ptr<Backend> inner_;
 };
 
-}  // namespace fd::faults
+}  // namespace fd::test
