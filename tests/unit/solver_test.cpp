@@ -302,6 +302,19 @@ TEST_P(Solver, AToleranceBelowTheArithmeticEndsAtTheFloor) {
   }
 }
 
+// Nor is a pass spent on residuals that fall no further.
+TEST_P(Solver, ResidualsThatFallNoFurtherEndTheSolve) {
+  std::vector<double> values(3000);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::pow(1 + static_cast<double>(i), -0.5);
+  DiagonalOperator a(space, values);
+  auto o = options(10);
+  o.tolerance = 1e-30;
+  o.floor = wide ? 1e-15 : 3e-7;
+  const Spectrum spectrum = block_lanczos(space, a, o);
+  EXPECT_EQ(spectrum.outcome, SolverOutcome::floor);
+  EXPECT_LT(spectrum.passes, o.most_passes / 2);
+}
+
 class PoisonedOperator final : public Operator {
  public:
   PoisonedOperator(Operator& healthy, Space& space, std::size_t pass, double poison)
