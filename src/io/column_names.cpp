@@ -1,7 +1,12 @@
 #include "io/column_names.hpp"
 
+#include <locale.h>
+
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
+#include <cwctype>
+#include <string>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
@@ -17,9 +22,27 @@ namespace {
 
 using Names = std::vector<std::string>;
 
+// In whatever script, where the name is UTF-8 and the system knows small letters; those of ASCII otherwise.
+std::string in_small_letters(const std::string& name) {
+  static const locale_t unicode = ::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
+  std::string small = name;
+  std::transform(small.begin(), small.end(), small.begin(), [](unsigned char c) { return c < 128 ? std::tolower(c) : c; });
+  if (unicode == nullptr) return small;
+  const locale_t before = ::uselocale(unicode);
+  std::wstring wide(name.size() + 1, L'\0');
+  const std::size_t letters = std::mbstowcs(wide.data(), name.c_str(), wide.size());
+  if (letters != static_cast<std::size_t>(-1)) {
+    std::transform(wide.begin(), wide.end(), wide.begin(),
+                   [](wchar_t c) { return static_cast<wchar_t>(std::towlower(static_cast<wint_t>(c))); });
+    std::string bytes(4 * letters + 1, '\0');
+    const std::size_t length = std::wcstombs(bytes.data(), wide.c_str(), bytes.size());
+    if (length != static_cast<std::size_t>(-1)) small = bytes.substr(0, length);
+  }
+  ::uselocale(before);
+  return small;
+}
 Names in_small_letters(Names names) {
-  for (std::string& name : names)
-    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (std::string& name : names) name = in_small_letters(name);
   return names;
 }
 

@@ -217,10 +217,16 @@ TEST_F(IoText, AColumnThatIsCalledAsAnotherOneIsRefused) {
   struct Case {
     const char *known, *given;
   };
-  for (const auto& [known, given] :
-       {Case{"a,b,c", "b,x,a"}, {"a,b,c", "C,A,B"}, {"a,b,c,c", "b,a,c,c"}, {"a,b,,d", "b,a,,d"}, {"a,A,b", "A,a,b"}})
+  for (const auto& [known, given] : {Case{"a,b,c", "b,x,a"},
+                                     {"a,b,c", "C,A,B"},
+                                     {"a,b,c,c", "b,a,c,c"},
+                                     {"a,b,,d", "b,a,,d"},
+                                     {"a,A,b", "A,a,b"},
+                                     {"É,È,Жук", "È,é,x"},
+                                     {"Жук,ю,b", "Ю,жук,b"}})
     EXPECT_TRUE(refused({file("1.csv", known), file("2.csv", given)}, {}, path("2.csv"))) << given;
-  for (const auto& [known, given] : {Case{"a,b,b", "a,a,b"}, {"a,b,c", "A,B,C"}, {"a,b,", "a,b,c"}, {"a,b,c", "x,y,z"}})
+  for (const auto& [known, given] :
+       {Case{"a,b,b", "a,a,b"}, {"a,b,c", "A,B,C"}, {"é,ж,c", "É,Ж,c"}, {"a,b,", "a,b,c"}, {"a,b,c", "x,y,z"}})
     EXPECT_EQ(open_points({file("1.csv", known), file("2.csv", given)})->notes().size(), 3u) << given;
 }
 
