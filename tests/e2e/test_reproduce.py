@@ -322,6 +322,7 @@ def test_what_cannot_be_honoured_is_refused(program):
     program.refused("reproduce", "keops", "--seeds", 3, words=["--seeds", "keops"])
     program.refused("reproduce", "keops", "--n", 1, words=["2 or more"])
     program.refused("reproduce", "keops", "--quick", "--python", "./nothing", words=["./nothing", "does not run"])
+    program.refused("reproduce", "swissroll", "--n", "1000,1000000000000", words=["--n 1000000000000", "10000000000 at most"])
     program.refused("reproduce", "t6", "--positon", "a", words=["--positon"])
     # what is given to an experiment that cannot run is not passed over in silence
     program.refused("reproduce", "all", "--quick", "--quiet", "--positions", "p.npz", words=["--positions", "alanine cannot run", "--dihedrals"])
