@@ -11,6 +11,7 @@
 #include "base/counted.hpp"
 #include "base/pieces.hpp"
 #include "common/interrupt.hpp"
+#include "io/npy_header.hpp"
 #include "io/npz.hpp"
 #include "io/open_points.hpp"
 #include "reproduce/paper.hpp"
@@ -27,6 +28,17 @@ struct Trajectory {
   std::unique_ptr<PointSource> source;
 };
 
+std::unique_ptr<PointSource> open_table(const std::string& file, std::size_t columns, const std::string& wanted) {
+  try {
+    return cli::interruptible(open_points({file}));
+  } catch (const NotATable& error) {
+    throw Error(Failure::input, error.what(),
+                fmt::format("of a trajectory: frames × {0} ({1}), x.reshape(-1, {0}); of several: an archive with an array each, "
+                            "np.savez(\"file.npz\", *(t.reshape(-1, {0}) for t in x))",
+                            columns, wanted));
+  }
+}
+
 std::vector<Trajectory> trajectories_of(const std::string& path, std::size_t columns, const std::string& wanted) {
   std::vector<Trajectory> trajectories;
   if (path.ends_with(".npz"))
@@ -34,7 +46,7 @@ std::vector<Trajectory> trajectories_of(const std::string& path, std::size_t col
   else trajectories.push_back({"", path, nullptr});
   if (trajectories.empty()) throw Error(Failure::input, fmt::format("{} holds no arrays", path), "it must hold arr_0, arr_1, …");
   for (Trajectory& trajectory : trajectories) {
-    trajectory.source = cli::interruptible(open_points({trajectory.file}));
+    trajectory.source = open_table(trajectory.file, columns, wanted);
     if (trajectory.source->dimension() != columns)
       throw Error(Failure::input,
                   fmt::format("{}: {}, but {} are needed: {}", trajectory.file, counted(trajectory.source->dimension(), "column"),

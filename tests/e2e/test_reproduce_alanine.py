@@ -351,6 +351,15 @@ def test_a_short_trajectory_in_the_other_unit_is_named(program, trajectories):
     program(*asked, "--dihedrals", "odd.npz", "--trust-unit")
 
 
+def test_arrays_of_three_axes_are_refused_with_how_trajectories_are_kept(program, trajectories):
+    positions, _ = trajectories
+    np.savez(program.folder / "atoms.npz", **{k: v.reshape(-1, 10, 3) for k, v in positions.items()})
+    np.save(program.folder / "stack.npy", np.stack(list(positions.values())))
+    for file, shape in (("atoms.npz", "(400, 10, 3)"), ("stack.npy", "(3, 400, 30)")):
+        said = program.refused("reproduce", "alanine", "--positions", file, "--dihedrals", "a.npz", words=[file, shape, "frames × 30", "x.reshape(-1, 30)", "np.savez("])
+        assert "len(x)" not in said.stderr
+
+
 def test_all_lists_the_claims_of_a_run_where_it_is_left_out(program, trajectories):
     listed = lambda comparisons: [(c["claim"], c["where"], c["paper"]) for c in comparisons]
     everything = json.loads(program("reproduce", "all", "--quick", "--n", 1000, "--seeds", 1, "--json").stdout)
