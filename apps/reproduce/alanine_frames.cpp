@@ -14,6 +14,7 @@
 #include "io/npy_header.hpp"
 #include "io/npz.hpp"
 #include "io/open_points.hpp"
+#include "reproduce/alanine_dihedrals.hpp"
 #include "reproduce/paper.hpp"
 
 namespace fd::reproduce {
@@ -207,6 +208,7 @@ Frames read_frames(const std::string& positions_file, const std::string& dihedra
   frames.cut = positions.size() == 1;
   frames.features = Table(kept, atoms * anchors, false);
   frames.angles = Table(kept, 2, true);
+  Table of_positions(kept, 2, true);
   frames.trajectories = files.parts;
   std::size_t row = 0, passed = 0;  // frame `row` of those kept is number row * all / kept of all
   for (std::size_t t = 0; t < positions.size(); ++t) {
@@ -217,6 +219,8 @@ Frames read_frames(const std::string& positions_file, const std::string& dihedra
         if (row >= kept || row * frames.all / kept != passed) continue;
         check_finite(values + i * 3 * atoms, 3 * atoms, positions[t].file, first + i);
         distances(values + i * 3 * atoms, row, frames.features);
+        const auto recomputed = backbone_dihedrals(values + i * 3 * atoms);
+        for (std::size_t c = 0; c < 2; ++c) of_positions.set(row, c, recomputed[c]);
         dihedrals[t].source->read(passed - before, 1, angles.data());
         check_finite(angles.data(), 2, dihedrals[t].file, first + i);
         for (std::size_t c = 0; c < 2; ++c) frames.angles.set(row, c, angles[c]);
@@ -229,8 +233,11 @@ Frames read_frames(const std::string& positions_file, const std::string& dihedra
   check_length(frames.features, positions_file);
   check_vary(frames, dihedrals_file);
   if (!given.trusted) check_unit(frames, dihedrals, given.unit, dihedrals_file);
+  const double degrees = 360 / period(given.unit);
   for (std::size_t i = 0; i < kept; ++i)
-    for (std::size_t c = 0; c < 2; ++c) frames.angles.set(i, c, wrapped(frames.angles(i, c) * 360 / period(given.unit)));
+    for (std::size_t c = 0; c < 2; ++c) frames.angles.set(i, c, wrapped(frames.angles(i, c) * degrees));
+  check_dihedrals(frames.angles, of_positions, degrees,
+                  [&](std::size_t i) { return frame_text(dihedrals, i * frames.all / kept); });
   return frames;
 }
 
