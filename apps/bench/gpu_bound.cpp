@@ -21,7 +21,7 @@ GpuBound::GpuBound(const std::string& python) : process_(python, {"-c", gpu_boun
 GpuBound::Rate GpuBound::of(const DeviceFacts& device, std::size_t dimension, std::size_t columns) {
   Rate rate;
   if (!process_.runs()) {
-    rate.why = "no Python (--python names one)";
+    rate.why = "no Python (--python names one): " + process_.failure();
     return rate;
   }
   const nlohmann::json answer = process_.ask({{"capability", device.capability},

@@ -11,14 +11,18 @@
 #include <cstring>
 #include <vector>
 
-#include <flashdiffusion/error.hpp>
+#include <fmt/format.h>
 
+#include "base/printable.hpp"
 #include "common/interrupt.hpp"
 
 extern char** environ;
 
 namespace fd::cli {
 namespace {
+
+constexpr std::chrono::seconds longest_start{60};
+constexpr std::size_t longest_line = std::size_t{1} << 24, longest_shown = 60;
 
 // What numpy's linear algebra reads the number of threads from.
 std::vector<std::string> environment(int threads) {
@@ -43,7 +47,8 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
 }  // namespace
 
 PythonProcess::PythonProcess(const std::string& python, const std::vector<std::string>& script, int threads,
-                             const std::vector<std::string>& modules) {
+                             const std::vector<std::string>& modules)
+    : PythonProcess() {  // from here on the destructor runs, whatever is thrown
   const std::vector<std::string> candidates =
       python.empty() ? std::vector<std::string>{"python3", "/usr/bin/python3"} : std::vector{python};
   for (const std::string& candidate : candidates) {
@@ -59,6 +64,7 @@ PythonProcess::~PythonProcess() { end(); }
 
 bool PythonProcess::start(const std::string& python, const std::vector<std::string>& script, int threads) {
   int to_child[2], from_child[2];
+  failure_ = "it does not run: no pipe can be made";
   if (pipe2(to_child, O_CLOEXEC) != 0) return false;
   if (pipe2(from_child, O_CLOEXEC) != 0) {
     close(to_child[0]);
@@ -75,17 +81,38 @@ bool PythonProcess::start(const std::string& python, const std::vector<std::stri
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   posix_spawnattr_setpgroup(&attributes, 0);
-  const bool started =
-      posix_spawnp(&process_, python.c_str(), &actions, &attributes, pointers(words).data(), pointers(variables).data()) == 0;
+  const int error =
+      posix_spawnp(&process_, python.c_str(), &actions, &attributes, pointers(words).data(), pointers(variables).data());
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   close(to_child[0]);
   close(from_child[1]);
   to_ = to_child[1];
   from_ = from_child[0];
-  if (!started) process_ = -1;
-  installed_ = started ? nlohmann::json::parse(read_line(), nullptr, false) : nlohmann::json();
-  return installed_.is_object();
+  if (error == 0) {
+    failure_.clear();
+    read_installed();
+  } else {
+    process_ = -1;
+    failure_ = fmt::format("it does not run: {}", std::strerror(error));
+  }
+  return runs();
+}
+
+void PythonProcess::read_installed() {
+  std::string banner;  // its first line that says anything
+  const Clock::time_point until = Clock::now() + longest_start;
+  while (const auto line = read_line(until)) {
+    installed_ = nlohmann::json::parse(*line, nullptr, false);
+    if (runs()) return;
+    if (banner.empty()) banner = *line;
+  }
+  if (banner.empty()) banner = pending_;
+  const bool late = Clock::now() >= until;
+  const std::string said = banner.empty() ? (late ? "it says nothing" : "it ended without a word")
+                                          : fmt::format("it says \"{}\"", printable(banner.substr(0, longest_shown)));
+  failure_ = fmt::format("{}, and {} our script{}", said, late ? "has not begun" : "does not run",
+                         late ? fmt::format(" in {} seconds", longest_start.count()) : "");
 }
 
 void PythonProcess::end() {
@@ -116,19 +143,20 @@ nlohmann::json PythonProcess::ask(const nlohmann::json& request) {
     if (count > 0) written += static_cast<std::size_t>(count);
     else if (errno != EINTR) return {{"error", "the Python process ended"}};
   }
-  const nlohmann::json answer = nlohmann::json::parse(read_line(), nullptr, false);
+  const nlohmann::json answer = nlohmann::json::parse(read_line().value_or(""), nullptr, false);
   return answer.is_object() ? answer : nlohmann::json{{"error", "the Python process ended"}};
 }
 
-std::string PythonProcess::read_line() {
+std::optional<std::string> PythonProcess::read_line(std::optional<Clock::time_point> until) {
   for (;;) {
     const auto end = pending_.find('\n');
     if (end != std::string::npos) {
-      const std::string line = pending_.substr(0, end);
+      std::string line = pending_.substr(0, end);
       pending_.erase(0, end + 1);
       return line;
     }
     throw_if_interrupted();
+    if (pending_.size() > longest_line || (until && Clock::now() >= *until)) return {};
     pollfd waiting = {from_, POLLIN, 0};
     if (poll(&waiting, 1, 100) <= 0) continue;
     char piece[4096];

@@ -11,8 +11,10 @@
 #include "base/counted.hpp"
 #include "base/pieces.hpp"
 #include "common/interrupt.hpp"
+#include "io/npy_header.hpp"
 #include "io/npz.hpp"
 #include "io/open_points.hpp"
+#include "reproduce/alanine_dihedrals.hpp"
 #include "reproduce/paper.hpp"
 
 namespace fd::reproduce {
@@ -27,6 +29,17 @@ struct Trajectory {
   std::unique_ptr<PointSource> source;
 };
 
+std::unique_ptr<PointSource> open_table(const std::string& file, std::size_t columns, const std::string& wanted) {
+  try {
+    return cli::interruptible(open_points({file}));
+  } catch (const NotATable& error) {
+    throw Error(Failure::input, error.what(),
+                fmt::format("of a trajectory: frames × {0} ({1}), x.reshape(-1, {0}); of several: an archive with an array each, "
+                            "np.savez(\"file.npz\", *(t.reshape(-1, {0}) for t in x))",
+                            columns, wanted));
+  }
+}
+
 std::vector<Trajectory> trajectories_of(const std::string& path, std::size_t columns, const std::string& wanted) {
   std::vector<Trajectory> trajectories;
   if (path.ends_with(".npz"))
@@ -34,7 +47,7 @@ std::vector<Trajectory> trajectories_of(const std::string& path, std::size_t col
   else trajectories.push_back({"", path, nullptr});
   if (trajectories.empty()) throw Error(Failure::input, fmt::format("{} holds no arrays", path), "it must hold arr_0, arr_1, …");
   for (Trajectory& trajectory : trajectories) {
-    trajectory.source = cli::interruptible(open_points({trajectory.file}));
+    trajectory.source = open_table(trajectory.file, columns, wanted);
     if (trajectory.source->dimension() != columns)
       throw Error(Failure::input,
                   fmt::format("{}: {}, but {} are needed: {}", trajectory.file, counted(trajectory.source->dimension(), "column"),
@@ -195,6 +208,7 @@ Frames read_frames(const std::string& positions_file, const std::string& dihedra
   frames.cut = positions.size() == 1;
   frames.features = Table(kept, atoms * anchors, false);
   frames.angles = Table(kept, 2, true);
+  Table of_positions(kept, 2, true);
   frames.trajectories = files.parts;
   std::size_t row = 0, passed = 0;  // frame `row` of those kept is number row * all / kept of all
   for (std::size_t t = 0; t < positions.size(); ++t) {
@@ -205,6 +219,8 @@ Frames read_frames(const std::string& positions_file, const std::string& dihedra
         if (row >= kept || row * frames.all / kept != passed) continue;
         check_finite(values + i * 3 * atoms, 3 * atoms, positions[t].file, first + i);
         distances(values + i * 3 * atoms, row, frames.features);
+        const auto recomputed = backbone_dihedrals(values + i * 3 * atoms);
+        for (std::size_t c = 0; c < 2; ++c) of_positions.set(row, c, recomputed[c]);
         dihedrals[t].source->read(passed - before, 1, angles.data());
         check_finite(angles.data(), 2, dihedrals[t].file, first + i);
         for (std::size_t c = 0; c < 2; ++c) frames.angles.set(row, c, angles[c]);
@@ -217,8 +233,11 @@ Frames read_frames(const std::string& positions_file, const std::string& dihedra
   check_length(frames.features, positions_file);
   check_vary(frames, dihedrals_file);
   if (!given.trusted) check_unit(frames, dihedrals, given.unit, dihedrals_file);
+  const double degrees = 360 / period(given.unit);
   for (std::size_t i = 0; i < kept; ++i)
-    for (std::size_t c = 0; c < 2; ++c) frames.angles.set(i, c, wrapped(frames.angles(i, c) * 360 / period(given.unit)));
+    for (std::size_t c = 0; c < 2; ++c) frames.angles.set(i, c, wrapped(frames.angles(i, c) * degrees));
+  check_dihedrals(frames.angles, of_positions, degrees,
+                  [&](std::size_t i) { return frame_text(dihedrals, i * frames.all / kept); });
   return frames;
 }
 

@@ -2,8 +2,8 @@
 // are cut in three. Positions: 10 heavy atoms, x y z each; dihedrals: phi and psi. Features are the distances of the 10 atoms to the first 8,
 // which know neither where the molecule is nor how it is turned.
 //
-// Guarantees: what does not fit together (columns, numbers and lengths of trajectories, the units of angles and lengths) is an Error(input) that says
-// which file, what was found and what to do. Does not know: what is done with the frames.
+// Guarantees: what does not fit together (columns, numbers and lengths of trajectories, the units of angles and lengths, angles that
+// are not those of the positions) is an Error(input) that says which file, what was found and what to do. Does not know: what is done with the frames.
 #pragma once
 
 #include <cstddef>

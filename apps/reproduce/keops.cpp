@@ -128,7 +128,7 @@ class Keops {
         setup.python, std::vector<std::string>{folder_.file("keops.py"), "--serve", folder_.file("cache")}, threads_,
         std::vector<std::string>{"pykeops", "numpy"});
     if (!setup.python.empty() && !process_->runs())
-      throw Error(Failure::misuse, fmt::format("--python {}: it does not run", setup.python), "name a Python 3");
+      throw Error(Failure::misuse, fmt::format("--python {}: {}", setup.python, process_->failure()), "name a Python 3");
     if (!process_->has("pykeops") || !process_->has("numpy"))
       note_ = "no Python here has pykeops; `pip install pykeops numpy` in a virtual environment, and name its Python by --python";
   }

@@ -357,8 +357,13 @@ std::vector<Figure> figures_of(const std::vector<Size>& sizes, const Curve& fitt
 }
 
 void check_swissroll(const Setup& setup) {
-  for (const std::size_t n : setup.sizes)
+  constexpr std::size_t most = 10'000'000'000;  // takes hours; no memory says no
+  for (const std::size_t n : setup.sizes) {
     if (n < 1000) throw Error(Failure::misuse, fmt::format("--n {}: too few points for a Swiss roll", n), "give 1000 or more");
+    if (n > most)
+      throw Error(Failure::misuse, fmt::format("--n {}: a Swiss roll of so many points would be counted for days", n),
+                  fmt::format("give {} at most", most));
+  }
 }
 
 void claims_of_swissroll(const Setup& setup, Result& result) {

@@ -142,14 +142,14 @@ std::string shape_text(const std::vector<std::uint64_t>& shape) {
   return shape.size() == 1 ? fmt::format("({},)", shape[0]) : fmt::format("({})", fmt::join(shape, ", "));
 }
 
-Error not_a_table(const std::string& file, const std::vector<std::uint64_t>& shape) {
+NotATable not_a_table(const std::string& file, const std::vector<std::uint64_t>& shape) {
   const std::string what =
       fmt::format("{}: an array of shape {}, but points are a table of rows and columns", file, shape_text(shape));
   if (shape.size() == 1)
-    return Error(Failure::input, what,
-                 "if each number is a point, save x.reshape(-1, 1); if all are one point, more points are needed");
-  if (shape.empty()) return Error(Failure::input, what, "save an array of shape (points, dimension)");
-  return Error(Failure::input, what, "flatten each point first: x.reshape(len(x), -1)");
+    return NotATable(Failure::input, what,
+                     "if each number is a point, save x.reshape(-1, 1); if all are one point, more points are needed");
+  if (shape.empty()) return NotATable(Failure::input, what, "save an array of shape (points, dimension)");
+  return NotATable(Failure::input, what, "flatten each point first: x.reshape(len(x), -1), where x[i] is one");
 }
 
 }  // namespace fd

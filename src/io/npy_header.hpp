@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <flashdiffusion/error.hpp>
+
 #include "io/bytes.hpp"
 
 namespace fd {
@@ -21,7 +23,10 @@ NpyHeader read_npy_header(const Bytes& bytes);  // throws Error(input)
 
 std::string shape_text(const std::vector<std::uint64_t>& shape);  // "(3, 4)", as NumPy prints it
 
-// The one message, whatever the file, for an array that is not a table.
-Error not_a_table(const std::string& file, const std::vector<std::uint64_t>& shape);
+// The one message, whatever the file, for an array that is not a table. Of a type of its own, for whoever knows what the axes are.
+struct NotATable : Error {
+  using Error::Error;
+};
+NotATable not_a_table(const std::string& file, const std::vector<std::uint64_t>& shape);
 
 }  // namespace fd

@@ -322,6 +322,7 @@ def test_what_cannot_be_honoured_is_refused(program):
     program.refused("reproduce", "keops", "--seeds", 3, words=["--seeds", "keops"])
     program.refused("reproduce", "keops", "--n", 1, words=["2 or more"])
     program.refused("reproduce", "keops", "--quick", "--python", "./nothing", words=["./nothing", "does not run"])
+    program.refused("reproduce", "swissroll", "--n", "1000,1000000000000", words=["--n 1000000000000", "10000000000 at most"])
     program.refused("reproduce", "t6", "--positon", "a", words=["--positon"])
     # what is given to an experiment that cannot run is not passed over in silence
     program.refused("reproduce", "all", "--quick", "--quiet", "--positions", "p.npz", words=["--positions", "alanine cannot run", "--dihedrals"])
@@ -346,6 +347,56 @@ def test_an_interrupt_ends_it_and_leaves_no_page(tmp_path, experiment):
     _, said = process.communicate(timeout=20)
     assert process.returncode == 130 and "interrupted; nothing was written" in said
     assert list((tmp_path / "pages").iterdir()) == []
+
+
+@pytest.fixture
+def interpreter(program):
+    """A stand-in for a Python, as a shell script."""
+    def write(*lines):
+        path = program.folder / "interpreter"
+        path.write_text("\n".join(("#!/bin/sh", *lines)) + "\n")
+        path.chmod(0o755)
+        return path
+
+    return write
+
+
+ANSWERS = """echo '{"pykeops": null, "numpy": null}'"""
+
+
+def test_an_interrupt_ends_a_python_that_is_still_starting(program, interpreter):
+    slow = interpreter("sleep 47 & echo $! > started.new", "mv started.new started", "wait")
+    process = subprocess.Popen([PROGRAM, "reproduce", "keops", "--quick", "--python", slow], cwd=program.folder, stderr=subprocess.PIPE, text=True)
+    started = program.folder / "started"
+    deadline = time.monotonic() + 20
+    while not started.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=20)
+    assert process.returncode == 130 and "interrupted" in said
+    status = Path(f"/proc/{started.read_text().strip()}/stat")
+    deadline = time.monotonic() + 10
+    gone = lambda: not status.exists() or status.read_text().split()[2] == "Z"  # a zombie waits for its new parent alone
+    while not gone() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert gone()
+
+
+def test_what_a_python_says_before_the_script_is_passed_over(program, interpreter):
+    chatty = interpreter("echo Loading numbers/1.2", "echo", "echo '[1]'", ANSWERS, "cat > /dev/null")
+    found = json.loads(program("reproduce", "keops", "--quick", "--json", "--python", chatty).stdout)
+    assert "pip install pykeops" in claim(found, "ours and KeOps agree")["why"]
+
+
+@pytest.mark.parametrize("lines, words", [
+    (["echo Loading numbers/1.2", "echo no such module"], ['it says "Loading numbers/1.2"', "does not run our script"]),
+    (["printf welcome"], ['it says "welcome"', "does not run our script"]),
+    (["exit 0"], ["ended without a word", "does not run our script"]),
+    (["echo wait for it", "sleep 1000"], ['it says "wait for it"', "has not begun our script in 60 seconds"]),
+])
+def test_a_python_that_does_not_run_the_script_is_refused_with_what_it_said(program, interpreter, lines, words):
+    path = interpreter(*lines)
+    program.refused("reproduce", "keops", "--quick", "--python", path, words=[path, *words])
 
 
 def test_a_large_roll_is_interrupted_while_it_is_made(tmp_path):

@@ -22,8 +22,22 @@ def place(a, b, c, length, angle, dihedral):
     return c + length * (x[:, None] * u + np.broadcast_to(y, len(c))[:, None] * m + np.broadcast_to(z, len(c))[:, None] * n)
 
 
-def molecule(frames, rng):
-    """Two basins of psi, one of phi, slow in time; bonds shake a little."""
+def dihedral(atoms, *four):
+    """About the bond of the two in the middle; frames are rows."""
+    a, b, c, d = (atoms[:, i] for i in four)
+    u, v, w = b - a, c - b, d - c
+    normal = np.cross(v, w)
+    return np.arctan2(np.linalg.norm(v, axis=1) * (u * normal).sum(1), (np.cross(u, v) * normal).sum(1))
+
+
+def backbone(positions):
+    """phi and psi of these positions."""
+    atoms = np.asarray(positions, float).reshape(-1, 10, 3)
+    return np.stack([dihedral(atoms, 1, 3, 4, 6), dihedral(atoms, 3, 4, 6, 8)], axis=1)
+
+
+def molecule(frames, rng, straight=False):
+    """Two basins of psi, one of phi, slow in time; bonds shake a little. straight: psi turns what lies on its axis, so no distance tells it."""
     def wandering(centres, width):
         state, values = 0, []
         for _ in range(frames):
@@ -42,22 +56,25 @@ def molecule(frames, rng):
     ca = place(ch3, c1, n1, 0.145, turn(122), turn(180))
     c2 = place(c1, n1, ca, 0.152, turn(110), phi)
     cb = place(c1, n1, ca, 0.153, turn(110), phi - 2.1)
-    n2 = place(n1, ca, c2, 0.134, turn(116), psi)
-    o2 = place(n1, ca, c2, 0.123, turn(120), psi + np.pi)
-    end = place(ca, c2, n2, 0.145, turn(122), turn(180))
+    n2 = place(n1, ca, c2, 0.134, turn(180 if straight else 116), psi)
+    o2 = place(n1, ca, c2, 0.123, turn(120), turn(0) if straight else psi + np.pi)
+    end = place(n1, ca, c2, 0.2, turn(150), turn(0)) if straight else place(ca, c2, n2, 0.145, turn(122), turn(180))
     atoms = np.stack([ch3, c1, o1, n1, ca, cb, c2, o2, n2, end], axis=1)
-    return (atoms + 0.002 * rng.standard_normal(atoms.shape)).reshape(frames, 30), np.stack([phi, psi], axis=1)
+    positions = (atoms + 0.002 * rng.standard_normal(atoms.shape)).reshape(frames, 30).astype(np.float32)
+    return positions, backbone(positions).astype(np.float32)
+
+
+def save(program, made, positions="p.npz", dihedrals="a.npz"):
+    parts = [{f"arr_{i}": m[part] for i, m in enumerate(made)} for part in (0, 1)]
+    np.savez(program.folder / positions, **parts[0])
+    np.savez_compressed(program.folder / dihedrals, **parts[1])
+    return parts
 
 
 @pytest.fixture
 def trajectories(program):
     rng = np.random.default_rng(5)
-    made = [molecule(400, rng) for _ in range(3)]
-    positions = {f"arr_{i}": p.astype(np.float32) for i, (p, _) in enumerate(made)}
-    dihedrals = {f"arr_{i}": a.astype(np.float32) for i, (_, a) in enumerate(made)}
-    np.savez(program.folder / "p.npz", **positions)
-    np.savez_compressed(program.folder / "a.npz", **dihedrals)
-    return positions, dihedrals
+    return save(program, [molecule(400, rng) for _ in range(3)])
 
 
 def run(program, *more, positions="p.npz", dihedrals="a.npz"):
@@ -148,9 +165,7 @@ def test_a_sweep_without_a_wall_is_held_against_the_papers(program):
     class Even:
         random, integers, standard_normal = (lambda self: 1), (lambda self, n: 0), (lambda self, size: rng.uniform(-1, 1, size))
 
-    made = [molecule(400, Even()) for _ in range(3)]
-    for name, part in (("p.npz", 0), ("a.npz", 1)):
-        np.savez(program.folder / name, **{f"arr_{i}": m[part] for i, m in enumerate(made)})
+    save(program, [molecule(400, Even()) for _ in range(3)])
     result = run(program)
     sweep, claims = rows(result, "sweep"), judged(result)
     last = max(row[1] for row in sweep)
@@ -162,14 +177,13 @@ def test_a_sweep_without_a_wall_is_held_against_the_papers(program):
     assert claims["dyadic probes of the flow"]["ours"] == 8 and len({row[1] for row in sweep}) == 9
 
 
-def test_an_angle_that_no_mode_tells_has_no_onset(program, trajectories):
+def test_an_angle_that_no_mode_tells_has_no_onset(program):
     """Measured, and not as the paper has it: nothing was left out."""
-    _, dihedrals = trajectories
     rng = np.random.default_rng(1)
-    np.savez(program.folder / "noise.npz", **{k: np.stack([v[:, 0], rng.uniform(-3.1, 3.1, len(v))], axis=1) for k, v in dihedrals.items()})
-    onset = judged(run(program, "--beta", 276.4, dihedrals="noise.npz"))["ψ begins its principal decrease at m"]
+    save(program, [molecule(400, rng, straight=True) for _ in range(3)])
+    onset = judged(run(program, "--beta", 276.4))["ψ begins its principal decrease at m"]
     assert onset["verdict"] == "differs" and onset["ours"] == "at none up to 128" and "by a fifth" in onset["why"]
-    few = judged(run(program, "--beta", 100, "--n", 100, dihedrals="noise.npz"))["ψ begins its principal decrease at m"]
+    few = judged(run(program, "--beta", 100, "--n", 100))["ψ begins its principal decrease at m"]
     assert few["verdict"] == "not measured" and "12 modes" in few["why"]
 
 
@@ -231,8 +245,8 @@ def test_numbers_that_are_not_right_are_named_also_with_quiet(program, trajector
 def test_what_is_no_number_differs(program, trajectories):
     """Frames so far apart that no kernel value is left: their dimension is no number, which is no reason to call it not measured."""
     rng = np.random.default_rng(2)
-    np.savez(program.folder / "apart.npz", **{f"arr_{i}": 0.19 * rng.standard_normal((60, 30)).astype(np.float32) for i in range(3)})
-    np.savez(program.folder / "turns.npz", **{f"arr_{i}": rng.uniform(-3, 3, (60, 2)) for i in range(3)})
+    scattered = [0.19 * rng.standard_normal((60, 30)).astype(np.float32) for i in range(3)]
+    save(program, [(p, backbone(p)) for p in scattered], "apart.npz", "turns.npz")
     result = program("reproduce", "alanine", "--quick", "--beta", 276.4, "--positions", "apart.npz", "--dihedrals", "turns.npz", "--json", status=1)
     found = json.loads(result.stdout)
     dimension, = (c for c in found["comparisons"] if c["claim"].startswith("dimension at the scale"))
@@ -348,7 +362,43 @@ def test_a_short_trajectory_in_the_other_unit_is_named(program, trajectories):
     asked = ("reproduce", "alanine", "--quick", "--positions", "cut.npz", "--angles", "deg", "--beta", 100)
     program.refused(*asked, "--dihedrals", "odd.npz", words=["odd.npz:arr_1, frame 1 on", "look like radians", "one unit", "--trust-unit"])
     program(*asked, "--dihedrals", "even.npz")
-    program(*asked, "--dihedrals", "odd.npz", "--trust-unit")
+    program.refused(*asked, "--dihedrals", "odd.npz", "--trust-unit", words=["odd.npz:arr_1, frame 1: ", "by the positions", "12 of 812 frames"])
+
+
+def in_another_order(arrays):
+    return {"arr_0": arrays["arr_1"], "arr_1": arrays["arr_0"], "arr_2": arrays["arr_2"]}
+
+
+@pytest.mark.parametrize("spoil, words", [
+    (in_another_order, ["d.npz:arr_0, frame 1: ", "in another order", "angles of d.npz:arr_1, frame 1"]),
+    (lambda a: {k: np.roll(v, 200, axis=0) for k, v in a.items()}, ["d.npz:arr_0, frame 3: ", "in another order", "angles of d.npz:arr_0, frame 203"]),
+    (lambda a: {k: v[:, ::-1] for k, v in a.items()}, ["d.npz:arr_0, frame 1: ", "columns are exchanged", "φ comes first"]),
+    (lambda a: {k: np.cos(v) for k, v in a.items()}, ["d.npz:arr_0, frame 1: ", "no angles", "cosines"]),
+    (lambda a: {k: np.random.default_rng(3).uniform(-3, 3, v.shape) for k, v in a.items()}, ["d.npz:arr_0, frame 1: ", "other frames", "CH3 C O N CA CB C O N CH3"]),
+    (lambda a: {**a, "arr_2": np.where(np.arange(400)[:, None] == 16, [0.5, 0.5], a["arr_2"])}, ["d.npz:arr_2, frame 17: φ is 28.6°", "1 of 1200 frames", "all others are right", "mend"]),
+])
+def test_angles_that_are_not_those_of_the_positions_are_refused(program, trajectories, spoil, words):
+    positions, dihedrals = trajectories
+    np.savez(program.folder / "d.npz", **spoil(dihedrals))
+    asked = ("reproduce", "alanine", "--quick", "--positions", "p.npz", "--dihedrals")
+    program.refused(*asked, "d.npz", words=words)
+    program.refused(*asked, "d.npz", "--trust-unit", words=words)
+
+
+def test_dihedrals_that_were_rounded_are_taken(program, trajectories):
+    positions, dihedrals = trajectories
+    np.savez(program.folder / "h.npz", **{k: v.astype(np.float16) for k, v in positions.items()})
+    np.savez(program.folder / "r.npz", **{k: np.rint(np.degrees(v)) for k, v in dihedrals.items()})
+    run(program, "--beta", 100, "--angles", "deg", positions="h.npz", dihedrals="r.npz")
+
+
+def test_arrays_of_three_axes_are_refused_with_how_trajectories_are_kept(program, trajectories):
+    positions, _ = trajectories
+    np.savez(program.folder / "atoms.npz", **{k: v.reshape(-1, 10, 3) for k, v in positions.items()})
+    np.save(program.folder / "stack.npy", np.stack(list(positions.values())))
+    for file, shape in (("atoms.npz", "(400, 10, 3)"), ("stack.npy", "(3, 400, 30)")):
+        said = program.refused("reproduce", "alanine", "--positions", file, "--dihedrals", "a.npz", words=[file, shape, "frames × 30", "x.reshape(-1, 30)", "np.savez("])
+        assert "len(x)" not in said.stderr
 
 
 def test_all_lists_the_claims_of_a_run_where_it_is_left_out(program, trajectories):
