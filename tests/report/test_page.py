@@ -152,6 +152,7 @@ def test_labels_are_exported_as_they_were_given(page, roll):
     for row in rows:
         label = given[int(row["row"]) - 1]
         assert row["kind"] == label["kind"] and row["many"] == label["many"] and row["none"] == ""
+        assert row["nanoseconds"] == label["nanoseconds"] and row["odd"] == label["odd"]
         assert row["partly"] == ("" if label["partly"] == "NaN" else row["partly"])
         for name in ("score", "nanoseconds", "huge") + (() if label["partly"] == "NaN" else ("partly",)):
             assert float(row[name]) == float(label[name]), name

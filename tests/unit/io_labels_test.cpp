@@ -2,6 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include <fmt/format.h>
 
 #include <flashdiffusion/error.hpp>
 
@@ -125,6 +129,42 @@ TEST_F(LabelsTest, ANumberMayBeAHeading) {
   // numbers like those below, and rows that are counted
   for (const char* text : {"0\n1\n0\n1\n", "0.0\n1.2345\n0.3456\n2.3456\n", "1.5\n2\n3.25\n4.5\n", "0,1\n1,0\n2,1\n3,0\n"})
     EXPECT_EQ(read(text, 4)[0].numbers.size(), 4u) << text;
+}
+
+// Whole numbers that no double holds: rounded, labels of different rows would be one.
+TEST_F(LabelsTest, WholeNumbersBeyondDoublesAreWords) {
+  const Words owners = {"76561198000000001", "76561198000000002", "-9007199254740993"};
+  EXPECT_EQ(read("owner\n76561198000000001\n76561198000000002\n-9007199254740993\nNaN\n", 4)[0].words,
+            (Words{owners[0], owners[1], owners[2], ""}));
+  EXPECT_EQ(read("k;n\na;0076561198000000001\nb;7,5\n", 2)[1].words, (Words{"0076561198000000001", "7,5"}));
+  EXPECT_EQ(read("owner\n76561198000000001.0\n1\n", 2)[0].words[0], "76561198000000001.0");
+  // what a double holds, or was: powers of two, exponents, fractions
+  EXPECT_EQ(read("x\n18014398509481984\n1e300\n-9007199254740993.5\n", 3)[0].numbers[0], 18014398509481984.0);
+  // targets are to be rounded
+  EXPECT_EQ(read_targets({put("t.csv", "x\n76561198000000001\n2\n")}, {2, {}})[0].numbers[0], 76561198000000001.0);
+}
+
+TEST_F(LabelsTest, WholeNumbersOfArraysBeyondDoublesAreWords) {
+  const auto array = [](const char* type, const std::vector<std::uint64_t>& values) {
+    std::string text = std::string("\x93NUMPY\x01\0\x76\0", 10) +
+                       fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({},), }}", type, values.size());
+    text.resize(127, ' ');
+    text += '\n';
+    for (const std::uint64_t value : values)
+      for (int byte = 0; byte < 8; ++byte) text += static_cast<char>(value >> 8 * byte & 255);
+    return text;
+  };
+  const auto words = [&](const char* type, const std::vector<std::uint64_t>& values) {
+    return read_labels(put("l.npy", array(type, values)), {values.size(), {}})[0].words;
+  };
+  const auto below_zero = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::min() + 1);
+  EXPECT_EQ(words("<i8", {9007199254740993, 9007199254740992, 7, below_zero, 9223372036854775807}),
+            (Words{"9007199254740993", "9007199254740992", "7", "-9223372036854775807", "9223372036854775807"}));
+  EXPECT_EQ(words("<u8", {18446744073709551615u, 0, 18446744073709549568u}),
+            (Words{"18446744073709551615", "0", "18446744073709549568"}));
+  EXPECT_EQ(words("<i8", {9007199254740992, 7}), Words{});
+  const std::string file = put("t.npy", array("<i8", {9007199254740993, 7}));
+  EXPECT_EQ(read_targets({file}, {2, {}})[0].numbers[0], 9007199254740992.0);
 }
 
 TEST_F(LabelsTest, CommentsAboveTheTable) {

@@ -137,6 +137,7 @@ TEST(Columns, FewWholeNumbersAreClusters) {
   for (const std::vector<double>& numbers : {more, {1, 2.5}, {nan, nan}, {1, std::numeric_limits<double>::infinity()}})
     EXPECT_EQ(label_column({"x", {}, numbers}, first_rows(numbers.size())).kind, "number");
   EXPECT_EQ(label_column({"k", {"1.50", "b"}, {}}, first_rows(2)).words.front(), "1.50");
+  EXPECT_EQ(label_column({"k", {}, {18014398509481984.0}}, first_rows(1)).words.front(), "18014398509481984");
 }
 
 TEST(Columns, WordsBeyondTheListAreOthers) {
