@@ -229,6 +229,22 @@ TEST(ReportPage, StaysBelowSixMegabytesAndSaysWhatIsLeftOut) {
   EXPECT_TRUE(holds(report_page(small_model(80, 70)), "The map offers the first 64 of 70 modes."));
 }
 
+TEST(ReportPage, ThousandsOfLabelColumnsStayBelowSixMegabytes) {
+  const Model model = small_model(400);
+  ReportOptions options;
+  for (int column = 0; column < 30000; ++column)
+    options.labels.push_back(
+        {"a column of labels, number " + std::to_string(column), {}, std::vector<double>(400, 0.5 + column)});
+  const std::string page = report_page(model, options);
+  EXPECT_LT(page.size(), 6000000u);
+  EXPECT_NE(page.find("Of 30000 columns of labels the page holds the first "), std::string::npos);
+  options.labels.resize(5000);
+  for (Labels& labels : options.labels) labels = {labels.name, std::vector<std::string>(400, std::string(200, '<')), {}};
+  EXPECT_LT(report_page(model, options).size(), 6000000u);
+  options.labels.resize(20);
+  EXPECT_EQ(report_page(model, options).find("columns of labels the page holds"), std::string::npos);
+}
+
 TEST(ReportPage, ModelsAtTheEdgesHavePages) {
   Model model = small_model(3, 1);
   EXPECT_FALSE(report_page(model).empty());
