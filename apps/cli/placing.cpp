@@ -16,7 +16,7 @@ void declare_placing(CLI::App& app, const std::string& file, PlacingFlags& flags
 
 LabelledRows labelled_rows(const Model& model, const PlacingFlags& flags) {
   const Placing placing = flags.in_order ? Placing::in_order : flags.by_name ? Placing::by_name : Placing::if_certain;
-  return {model.n, model.names, placing, says_rows_left_out(model.provenance)};
+  return {model.n, model.names, placing, rows_left_out(model.provenance)};
 }
 
 }  // namespace fd::cli

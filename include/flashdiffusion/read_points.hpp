@@ -26,6 +26,8 @@ struct ReadOptions {
   std::vector<std::string> columns;
   std::string columns_of;
   bool vectors = false;  // an array of one dimension (.npy, .npz, HDF5) is a column of numbers, instead of an error
+  // Of arrays: instead of each number what rounding to a double took from it, which is not zero for whole numbers of 64 bits alone.
+  bool roundings = false;
 };
 
 // Opens "a.npy", "a.npz:name", "a.csv", "a.h5:/path", "-" (text on standard input) …; several are stacked in order and must agree in

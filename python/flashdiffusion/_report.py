@@ -44,17 +44,23 @@ def page(model, labels=None, title=None):
     """The library's page; labels are a column of words or numbers, or several by name (a dict, a data frame)."""
     columns = []
     for name, values in _named(labels):
-        values = np.asarray(in_order(f"labels {name!r}", values, model))
+        given = in_order(f"labels {name!r}", values, model)
+        values = np.asarray(given)
         if values.shape != (len(model.psi_),):
             raise ValueError(f"labels {name!r} have shape {values.shape}: one is needed for each of the {len(model.psi_)} rows")
         column = Labels()
         column.name = str(name)
         if np.iscomplexobj(values):
             raise ValueError(f"labels {name!r} are complex numbers: give their parts or sizes")
-        if np.issubdtype(values.dtype, np.number):
+        if values.dtype.kind == "m":
+            raise ValueError(f"labels {name!r} are spans of time: give them as numbers, values / np.timedelta64(1, 's')")
+        entries = list(given) if isinstance(given, (list, tuple)) else values
+        if values.dtype.kind == "M":
+            column.words = _dates(values)
+        elif np.issubdtype(values.dtype, np.number) and not _rounded(entries):
             column.numbers = values.astype(float).tolist()
         else:
-            column.words = ["" if missing(value) else str(value) for value in values.tolist()]
+            column.words = ["" if missing(value) else str(value) for value in (entries if isinstance(entries, list) else entries.tolist())]
         columns.append(column)
     return report_page(model._model, "" if title is None else str(title), columns)
 
@@ -80,6 +86,24 @@ def write_whole(text, path):
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+def _rounded(entries):
+    """Whether there are whole numbers that no double holds: as such, different ones could become one."""
+    if isinstance(entries, np.ndarray):
+        if entries.dtype.kind not in "iu" or entries.dtype.itemsize < 8:
+            return False
+        entries = entries.tolist()
+    return any(isinstance(entry, (int, np.integer)) and int(entry) != float(entry) for entry in entries)
+
+
+def _dates(values):
+    """Dates in words, as fine as they need: days where all are whole ones."""
+    for unit in ("D", "s", "ms", "us", "ns", np.datetime_data(values.dtype)[0]):
+        coarse = values.astype(f"datetime64[{unit}]")
+        if np.all((coarse == values) | np.isnat(values)):
+            break
+    return ["" if np.isnat(value) else str(value).replace("T", " ") for value in coarse]
 
 
 def _named(labels):

@@ -1,6 +1,7 @@
 #include "io/drop_missing.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -86,6 +87,13 @@ std::unique_ptr<PointSource> without_missing(std::unique_ptr<PointSource> source
   return std::make_unique<CompleteRows>(std::move(source), std::move(kept), std::move(note));
 }
 
-bool says_rows_left_out(const std::string& provenance) { return provenance.find(left_out) != std::string::npos; }
+std::size_t rows_left_out(const std::string& provenance) {
+  const std::size_t at = provenance.find(left_out);
+  if (at == std::string::npos) return 0;
+  const char* note = provenance.data() + provenance.rfind('"', at) + 1;  // it begins with their number
+  std::size_t count = 1;
+  std::from_chars(note, provenance.data() + at, count);
+  return count;
+}
 
 }  // namespace fd

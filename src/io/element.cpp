@@ -10,6 +10,8 @@
 
 #include <flashdiffusion/error.hpp>
 
+#include "io/whole_number.hpp"
+
 namespace fd {
 namespace {
 
@@ -42,7 +44,20 @@ double value_of(Extended<size> x) {
 }
 double value_of(Boolean x) { return x.byte != 0 ? 1 : 0; }
 
-template <class T, bool swapped>
+struct Value {
+  template <class T>
+  double operator()(T x) const {
+    return value_of(x);
+  }
+};
+struct Rounding {
+  template <class T>
+  double operator()(T x) const {
+    return rounding_of(x);
+  }
+};
+
+template <class T, bool swapped, class Of = Value>
 void decode_as(const char* bytes, std::size_t count, double* out, std::size_t stride) {
   for (std::size_t i = 0; i < count; ++i) {
     char raw[sizeof(T)];
@@ -50,13 +65,13 @@ void decode_as(const char* bytes, std::size_t count, double* out, std::size_t st
     if constexpr (swapped) std::reverse(raw, raw + sizeof(T));
     T x;
     std::memcpy(&x, raw, sizeof(T));
-    out[i * stride] = value_of(x);
+    out[i * stride] = Of()(x);
   }
 }
 
-template <class T>
+template <class T, class Of = Value>
 void decode_either(bool swapped, const char* bytes, std::size_t count, double* out, std::size_t stride) {
-  swapped ? decode_as<T, true>(bytes, count, out, stride) : decode_as<T, false>(bytes, count, out, stride);
+  swapped ? decode_as<T, true, Of>(bytes, count, out, stride) : decode_as<T, false, Of>(bytes, count, out, stride);
 }
 
 }  // namespace
@@ -118,6 +133,12 @@ void decode(ElementType type, const char* bytes, std::size_t count, double* out,
       if (type.size == 4) return decode_either<std::int32_t>(swapped, bytes, count, out, stride);
       return decode_either<std::int64_t>(swapped, bytes, count, out, stride);
   }
+}
+
+void decode_roundings(ElementType type, const char* bytes, std::size_t count, double* out, std::size_t stride) {
+  if (type.size == 8 && type.kind == 'i') return decode_either<std::int64_t, Rounding>(type.swapped, bytes, count, out, stride);
+  if (type.size == 8 && type.kind == 'u') return decode_either<std::uint64_t, Rounding>(type.swapped, bytes, count, out, stride);
+  for (std::size_t i = 0; i < count; ++i) out[i * stride] = 0;
 }
 
 }  // namespace fd

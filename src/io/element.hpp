@@ -24,6 +24,9 @@ ElementType element_type(std::string_view descriptor, const std::string& file);
 // out[i * stride] = value i of `bytes`, for i < count. No alignment is asked of `bytes`.
 void decode(ElementType type, const char* bytes, std::size_t count, double* out, std::size_t stride = 1);
 
+// out[i * stride] = value i - what decode() makes of it: zero but for whole numbers of 64 bits.
+void decode_roundings(ElementType type, const char* bytes, std::size_t count, double* out, std::size_t stride = 1);
+
 double half_to_double(std::uint16_t bits);
 
 }  // namespace fd

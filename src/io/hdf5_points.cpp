@@ -1,6 +1,8 @@
 #include "io/hdf5_points.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -15,6 +17,7 @@
 #include "io/hdf5_sparse.hpp"
 #include "io/isolated_points.hpp"
 #include "io/npy_header.hpp"
+#include "io/whole_number.hpp"
 
 namespace fd {
 namespace {
@@ -176,8 +179,9 @@ std::vector<std::string> names_of_columns(hid_t file, const std::string& table, 
 
 class DenseTable final : public PointSource {
  public:
-  DenseTable(hid_t file, const std::string& path, const std::string& label, bool vectors) : name_(label) {
-    open(file, path, vectors);
+  DenseTable(hid_t file, const std::string& path, const std::string& label, const ReadOptions& options)
+      : name_(label), roundings_(options.roundings) {
+    open(file, path, options.vectors);
   }
 
   std::size_t rows() const override { return rows_; }
@@ -190,12 +194,28 @@ class DenseTable final : public PointSource {
     const hsize_t start[2] = {first, 0}, extent[2] = {count, dimension_};
     const Hdf5 from(H5Dget_space(dataset_), H5Sclose), to(H5Screate_simple(rank_, extent, nullptr), H5Sclose);
     if (!from || !to || H5Sselect_hyperslab(from, H5S_SELECT_SET, start, nullptr, extent, nullptr) < 0 ||
-        H5Dread(dataset_, H5T_NATIVE_DOUBLE, to, from, H5P_DEFAULT, out) < 0)
+        !(roundings_ ? read_roundings(to, from, {out, count * dimension_})
+                     : H5Dread(dataset_, H5T_NATIVE_DOUBLE, to, from, H5P_DEFAULT, out) >= 0))
       throw Error(Failure::io, fmt::format("{}: rows {} to {} cannot be read", name_, first, first + count - 1),
                   "the file is damaged, or was written with a compression that this HDF5 does not have (h5repack can change it)");
   }
 
  private:
+  bool read_roundings(hid_t to, hid_t from, std::span<double> out) const {
+    const Hdf5 type(H5Dget_type(dataset_), H5Tclose);
+    const auto read_as = [&](auto whole, hid_t memory) {
+      std::vector<decltype(whole)> values(out.size());
+      if (H5Dread(dataset_, memory, to, from, H5P_DEFAULT, values.data()) < 0) return false;
+      std::transform(values.begin(), values.end(), out.begin(), [](auto value) { return rounding_of(value); });
+      return true;
+    };
+    if (H5Tget_class(type) == H5T_INTEGER && H5Tget_size(type) == 8)
+      return H5Tget_sign(type) == H5T_SGN_NONE ? read_as(std::uint64_t{}, H5T_NATIVE_UINT64)
+                                               : read_as(std::int64_t{}, H5T_NATIVE_INT64);
+    std::fill(out.begin(), out.end(), 0.0);
+    return true;
+  }
+
   void open(hid_t file, const std::string& path, bool vectors) {
     dataset_ = Hdf5(H5Dopen2(file, path.c_str(), H5P_DEFAULT), H5Dclose);
     const Hdf5 type(dataset_ ? H5Dget_type(dataset_) : -1, H5Tclose);
@@ -238,21 +258,22 @@ class DenseTable final : public PointSource {
   Hdf5 dataset_;
   int rank_ = 2;
   std::size_t rows_ = 0, dimension_ = 0;
-  bool exact_ = false;
+  bool exact_ = false, roundings_;
 };
 
 // The table that was asked for or chosen, dense or sparse, with its names.
 class Hdf5Source final : public PointSource {
  public:
-  Hdf5Source(const std::string& path, const std::string& wanted, bool vectors) {
+  Hdf5Source(const std::string& path, const std::string& wanted, const ReadOptions& options) {
     if (FileBytes(path).size() == 0) throw Error(Failure::input, fmt::format("{} is empty (0 bytes)", path), "write it again");
     file_ = open_hdf5(path);
     if (!file_)
       throw Error(Failure::input, fmt::format("{} is not an HDF5 file, or was cut short", path),
                   "copy or write it again, or correct its suffix");
-    const Choice choice = wanted.empty() ? choose(file_, path, vectors) : Choice{wanted[0] == '/' ? wanted : "/" + wanted, ""};
+    const Choice choice =
+        wanted.empty() ? choose(file_, path, options.vectors) : Choice{wanted[0] == '/' ? wanted : "/" + wanted, ""};
     if (!choice.note.empty()) notes_.push_back(choice.note);
-    table_ = open(path, choice.path, vectors);
+    table_ = open(path, choice.path, options);
     for (std::string& note : table_->notes()) notes_.push_back(std::move(note));
     names_ = names_of_rows(file_, choice.path, *table_, path, notes_);
     columns_ = names_of_columns(file_, choice.path, table_->dimension(), path, notes_);
@@ -267,9 +288,12 @@ class Hdf5Source final : public PointSource {
   void read(std::size_t first, std::size_t count, double* out) override { table_->read(first, count, out); }
 
  private:
-  std::unique_ptr<PointSource> open(const std::string& path, const std::string& chosen, bool vectors) const {
+  std::unique_ptr<PointSource> open(const std::string& path, const std::string& chosen, const ReadOptions& options) const {
     const H5O_type_t kind = kind_of(file_, chosen);
-    if (kind == H5O_TYPE_DATASET) return std::make_unique<DenseTable>(file_, chosen, path + ":" + chosen, vectors);
+    if (kind == H5O_TYPE_DATASET) return std::make_unique<DenseTable>(file_, chosen, path + ":" + chosen, options);
+    if (is_sparse(file_, chosen) && options.roundings)
+      throw Error(Failure::input, fmt::format("{}:{} is a sparse matrix, and holds numbers beyond 2^53", path, chosen),
+                  "write it as an array");
     if (is_sparse(file_, chosen)) return open_sparse(file_, chosen, path + ":" + chosen);
     const auto tables = tables_of(file_);
     const std::string list = tables.empty() ? "none" : listing(tables);
@@ -287,10 +311,10 @@ class Hdf5Source final : public PointSource {
 
 }  // namespace
 
-std::unique_ptr<PointSource> open_hdf5_points(const std::string& path, const std::string& dataset, bool vectors) {
+std::unique_ptr<PointSource> open_hdf5_points(const std::string& path, const std::string& dataset, const ReadOptions& options) {
   return isolated_points(path, [&]() -> std::unique_ptr<PointSource> {
     const Hdf5Silence silence;
-    return std::make_unique<Hdf5Source>(path, dataset, vectors);
+    return std::make_unique<Hdf5Source>(path, dataset, options);
   });
 }
 

@@ -7,11 +7,13 @@
 #include <string>
 
 #include <flashdiffusion/points.hpp>
+#include <flashdiffusion/read_points.hpp>
 
 namespace fd {
 
 // Without a dataset: the only table of numbers in the file; in an AnnData file /obsm/X_pca, else /X. Otherwise the error
 // lists what there is, with shapes. `vectors`: a dataset of one dimension is a column, and is taken where there is no table.
-std::unique_ptr<PointSource> open_hdf5_points(const std::string& path, const std::string& dataset, bool vectors = false);
+std::unique_ptr<PointSource> open_hdf5_points(const std::string& path, const std::string& dataset,
+                                              const ReadOptions& options = {});
 
 }  // namespace fd

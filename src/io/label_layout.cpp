@@ -68,7 +68,7 @@ FirstLine judge_column(const LabelLines& table, std::size_t column) {
   if (first.empty()) return column == 0 && !any_empty ? FirstLine::header : FirstLine::either;
   if (missing_word(first)) return FirstLine::either;
   if (numeric && any_number) {
-    if (is_number(first)) return like_a_heading(first, fewest) ? FirstLine::likely_header : FirstLine::label;
+    if (is_number(first)) return like_a_heading(first, fewest) ? FirstLine::likely_header : FirstLine::likely_label;
     return meant_as_number(first) ? FirstLine::either : FirstLine::header;
   }
   if (counts.count(first) > 0) return FirstLine::label;
@@ -108,36 +108,43 @@ FirstLine judge_first_line(const LabelLines& table) {
   if (table.headed) return FirstLine::header;
   if (table.filled.size() < 2) return FirstLine::either;
   if (nothing_above_names(table.filled)) return FirstLine::header;
-  bool header = false, likely = false, label = false;
+  FirstLine highest = FirstLine::either, lowest = FirstLine::either;
   for (std::size_t column = 0; column < table.filled[0].size(); ++column) {
     const FirstLine found = judge_column(table, column);
-    header = header || found == FirstLine::header;
-    likely = likely || found == FirstLine::likely_header;
-    label = label || found == FirstLine::label;
+    highest = std::max(highest, found);
+    lowest = std::min(lowest, found);
   }
   if (numbered_across(table.filled)) return FirstLine::likely_header;
-  if ((header || likely) == label) return FirstLine::either;
-  return header ? FirstLine::header : likely ? FirstLine::likely_header : FirstLine::label;
+  if (looks_like_header(lowest) == looks_like_label(highest)) return FirstLine::either;
+  return looks_like_header(lowest) ? lowest : highest;
 }
 
 namespace {
 
-bool by_its_words(FirstLine first) { return first == FirstLine::header || first == FirstLine::likely_header; }
+// No labels of a row, as one word above numbers may be ("noise" above clusters): usual headings, or a word above each of several columns of numbers.
+bool heading_for_certain(const LabelLines& table) {
+  const LabelLine& first = table.filled[0];
+  if (table.headed || nothing_above_names(table.filled) || std::any_of(first.begin(), first.end(), usual_heading)) return true;
+  const bool differ = std::unordered_set<std::string_view>(first.begin(), first.end()).size() == first.size();
+  for (std::size_t column = 0; column < first.size(); ++column)
+    if (judge_column(table, column) != FirstLine::header) return false;
+  return differ && first.size() > 1;
+}
 
 [[noreturn]] void refuse_count(const LabelLines& table, FirstLine first, std::size_t rows, const std::string& path,
                                const char* noun) {
   const std::vector<LabelLine>& lines = table.filled;
-  const std::size_t labels = lines.size() - (by_its_words(first) ? 1 : 0);
+  const std::size_t labels = lines.size() - (looks_like_header(first) ? 1 : 0);
   std::string what = fmt::format("{}: {} for {}", path, counted(labels, noun), counted(rows, "row"));
   if (!table.blank.empty()) what += fmt::format(", {} besides", counted(table.blank.size(), "blank line"));
   std::string hint = "give one line a row of the model, in its order, with or without a header";
-  if (by_its_words(first)) {
+  if (looks_like_header(first)) {
     what +=
         fmt::format(" ({}, the first of which is taken for a header: {})", counted(lines.size(), "line"), quoted_some(lines[0]));
     if (lines.size() == rows)
       hint += fmt::format("; if line 1 is a {}, put a header above it{}", noun,
                           first == FirstLine::likely_header ? ", or say --in-order" : "");
-  } else if (first == FirstLine::label && lines.size() == rows + 1) {
+  } else if (looks_like_label(first) && lines.size() == rows + 1) {
     what += fmt::format(" ({}, and the first is like the others, no header: {})", counted(lines.size(), "line"),
                         quoted_some(lines[0]));
     hint += "; a header is words that are not among the labels";
@@ -159,14 +166,16 @@ std::size_t blanks_below(const LabelLines& lines, bool header) {
 
 std::vector<Reading> readings_of(const LabelLines& lines, FirstLine first, std::size_t rows) {
   std::vector<Reading> fitting;
-  if (first == FirstLine::likely_header && !lines.blank.empty())
-    first = FirstLine::either;  // two guesses would support each other
+  const bool likely = first == FirstLine::likely_header || first == FirstLine::likely_label;
+  const bool doubtful = likely && !lines.blank.empty();  // two guesses would support each other
   for (const bool header : {false, true}) {
-    if (header ? first == FirstLine::label : by_its_words(first)) continue;
+    if (!doubtful && (header ? looks_like_label(first) : looks_like_header(first))) continue;
     const std::size_t filled = lines.filled.size() - (header ? 1 : 0), blank = blanks_below(lines, header);
     if (filled == rows) fitting.push_back({header, false});
     else if (filled + blank == rows) fitting.push_back({header, true});
   }
+  // that numbers above numbers are a header is a doubt, and no reading by itself
+  if (fitting.size() == 1 && fitting[0].header && looks_like_label(first)) fitting.clear();
   return fitting;
 }
 
@@ -204,19 +213,21 @@ LabelLayout lay_out_labels(const LabelLines& table, const LabelledRows& labelled
                             blank_text(table), first_line, quoted_some(lines[0]), noun, counted(rows, "row")),
                 "take blank lines out; a row without labels is a line of empty cells");
   const Reading reading = readings[0];
-  if (table.trailing > 0 && first == FirstLine::either && !reading.header)
+  if (table.trailing > 0 && (first == FirstLine::either || first == FirstLine::likely_label) && !reading.header)
     throw Error(Failure::input,
                 fmt::format("{}: {} at the end, and {} ({}) may be a {}, or a header and the last row without labels", path,
                             counted(table.trailing, "blank line"), first_line, quoted_some(lines[0]), noun),
                 "take blank lines out; a row without labels is a line of empty cells");
-  if (labelled.some_left_out && !in_order && reading.header && first != FirstLine::header)
+  const std::size_t given = lines.size() + (reading.blanks ? table.blank.size() : 0);
+  const bool whole_table = given == rows + labelled.left_out && !heading_for_certain(table);
+  if (labelled.left_out > 0 && !in_order && reading.header && (first != FirstLine::header || whole_table))
     throw Error(
         Failure::input,
         fmt::format("{}: {} ({}) may be a header, or the first {} of the whole table, of which some rows were left out before "
                     "the fit",
                     path, first_line, quoted_some(lines[0]), noun),
         "name the rows in a column; --in-order, if the lines below the first are in the model's order, a line a row");
-  if (labelled.some_left_out && !in_order && table.trailing + (reading.blanks ? 0 : table.blank.size()) > 0)
+  if (labelled.left_out > 0 && !in_order && table.trailing + (reading.blanks ? 0 : table.blank.size()) > 0)
     throw Error(Failure::input,
                 fmt::format("{}: blank lines may be rows of the whole table, of which some were left out before the fit", path),
                 "take blank lines out; --in-order, if the lines are in the model's order, a line a row");
@@ -229,6 +240,9 @@ LabelLayout lay_out_labels(const LabelLines& table, const LabelledRows& labelled
         "{}: {}", blank_text(table),
         reading.blanks ? (table.blank.size() == 1 ? "taken for a row without labels" : "taken for rows without labels")
                        : "left out"));
+  if (table.halves && !layout.header)
+    layout.remarks.emplace_back(
+        "2 columns of whole numbers separated by commas; if these are decimal commas of one column, write points");
   auto blank = table.blank.end() - static_cast<std::ptrdiff_t>(reading.blanks ? blanks_below(table, reading.header) : 0);
   for (std::size_t line = layout.header ? 1 : 0; line < lines.size(); ++line) {
     for (; blank != table.blank.end() && *blank <= line; ++blank) layout.lines.push_back(LabelLayout::none);

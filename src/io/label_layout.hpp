@@ -4,11 +4,12 @@
 // A header: a first line with a word above a column of numbers, an empty cell above a first column of names or an index, a usual heading
 // ("cluster", "cell_type"). Likely, and no more: words that occur once above columns in which every other word occurs again (so does a rare
 // label), and numbers as pandas makes headings of (0, 1, 2 across; 2019 or 0.5 above numbers that have more decimals). No header: other numbers
-// above numbers, a word that occurs again below, a blank line. What is neither is a header where that makes the lines as many as
-// the rows. Rows that were left out before the fit make that no proof: the file may be that of the whole table, and is refused.
+// above numbers (likely, and no more), a word that occurs again below, a blank line. What is neither is a header where that makes the lines as many
+// as the rows. Rows that were left out before the fit make that no proof: the file may be that of the whole table, and is refused; so is one in which
+// a word above numbers may be the label of the first row of the whole table.
 // The user who says that lines are in order says that there is one a row: what is likely gives way to that.
 // Blank lines between those of several columns: rows without labels, or nothing, whichever makes the lines as many as the rows; refused where
-// both do, one with a header and one without. Those at the end are nothing.
+// both do, one with a header and one without. Those at the end are nothing. What is only likely of the first line proves nothing beside a blank line.
 // Names: label_names.hpp. Where the user says so, lines are taken in order.
 #pragma once
 
@@ -29,13 +30,16 @@ struct LabelLines {
   std::vector<std::size_t> ends;  // of each file that was read: lines in `filled` when it ended
   bool headed = false;  // the first line is a header for certain: it has no cell for the column of names, as R writes it
   bool decimal_commas = false;
+  bool halves = false;                            // each line could be one number with a decimal comma
   std::string first_column = "the first column";  // in sentences
 };
 
 // What the first line is, by its words: of "either" nothing shows which.
-enum class FirstLine { header, likely_header, label, either };
+enum class FirstLine { header, likely_header, either, likely_label, label };
 
 FirstLine judge_first_line(const LabelLines& table);
+inline bool looks_like_label(FirstLine first) { return first >= FirstLine::likely_label; }
+inline bool looks_like_header(FirstLine first) { return first <= FirstLine::likely_header; }
 
 // How lines find their rows: as far as the file leaves no doubt, or as the user says.
 enum class Placing { if_certain, in_order, by_name };
@@ -53,7 +57,7 @@ struct LabelledRows {
   std::size_t count;
   const std::vector<std::string>& names;  // or none
   Placing placing = Placing::if_certain;
-  bool some_left_out = false;  // rows of the table the model was made of, before the fit
+  std::size_t left_out = 0;  // rows of the table the model was made of, before the fit
 };
 
 // `noun`: what a line is called ("label"). Throws Error(input) that names `path`.

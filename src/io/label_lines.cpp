@@ -12,6 +12,7 @@
 #include <flashdiffusion/error.hpp>
 
 #include "io/sequential_file.hpp"
+#include "io/text_doubt.hpp"
 #include "io/text_line.hpp"
 #include "io/text_number.hpp"
 
@@ -25,12 +26,29 @@ struct RawLine {
   std::string text;
 };
 
+// Below a line that nothing separates all are numbers with a comma in them, or without, or missing.
+bool decimal_commas_below(const std::vector<RawLine>& lines) {
+  bool commas = false;
+  return std::all_of(lines.begin() + 1, lines.end(),
+                     [&](const RawLine& line) {
+                       std::string_view cell;
+                       Cells(line.text, '\n').next(cell);
+                       commas = commas || cell.find(',') != std::string_view::npos;
+                       return missing_word(cell) || NumberReader(true)(cell).has_value();
+                     }) &&
+         commas;
+}
+
 // What separates the cells; '\n' where nothing does. A first line without a separator above lines that have one each is what R writes: a heading for
 // the labels and none for the names, which it keeps different.
-char separator_of(const std::vector<RawLine>& lines) {
+char separator_of(const std::vector<RawLine>& lines, const std::string& path) {
   const std::string_view first = lines[0].text;
   const char found = find_separator(first.substr(std::min(first.find_first_not_of('#'), first.size())));  // "#3" is no comment
   if (found != blanks) return found;
+  if (decimal_commas_below(lines))
+    throw Error(Failure::input,
+                fmt::format("{}, line {}: a decimal comma, or two cells below one heading", path, lines[1].number),
+                "write decimal points; of two columns name both");
   for (const char separator : {';', '\t', ','}) {
     std::set<std::string_view> names;
     for (std::size_t i = 1; i < lines.size(); ++i) {
@@ -96,7 +114,7 @@ LabelLines lines_of_one(const std::string& path) {
     raw.erase(raw.begin(), raw.begin() + static_cast<std::ptrdiff_t>(comments));
     table.above = raw[0].number - 1;
   }
-  const char separator = separator_of(raw);
+  const char separator = separator_of(raw, path);
   std::vector<LabelLine>& lines = table.filled;
   std::size_t before = table.above;  // the line before
   for (const RawLine& line : raw) {
@@ -109,6 +127,9 @@ LabelLines lines_of_one(const std::string& path) {
   }
   table.trailing = reader.number() - before;
   table.decimal_commas = separator == ';';
+  table.halves = separator == ',' && std::all_of(lines.begin(), lines.end(), [](const LabelLine& line) {
+                   return line.size() == 2 && half_of_a_number(line[0], true) && half_of_a_number(line[1], false);
+                 });
   const auto shorter = [&](const LabelLine& line) { return line.size() == lines[0].size() + 1; };
   const auto ends_empty = [](const LabelLine& line) { return line.back().empty(); };
   if (lines.size() > 1 && std::all_of(lines.begin() + 1, lines.end(), shorter) &&
@@ -134,7 +155,7 @@ void append(LabelLines& table, LabelLines&& next, const std::string& first_file,
   if (next.filled.empty()) refuse("no lines", alike);
   const bool header = judge_first_line(table) == FirstLine::header;
   for (const LabelLines* one : {&std::as_const(table), &std::as_const(next)})
-    if (const FirstLine first = judge_first_line(*one); first != (header ? FirstLine::header : FirstLine::label))
+    if (const FirstLine first = judge_first_line(*one); header ? first != FirstLine::header : !looks_like_label(first))
       throw Error(Failure::input,
                   fmt::format("{}: whether line 1 is a header is not certain, or not the same as in {}",
                               one == &table ? first_file : file, one == &table ? file : first_file),

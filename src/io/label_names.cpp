@@ -166,7 +166,7 @@ class Asking {
   Named ask(std::size_t column) const {
     Named below = ask_from(column, 1);
     if (table_.headed || !names_.row(lines_[0][column])) {
-      if (first_ == FirstLine::label && !below.row_by_row)
+      if (looks_like_label(first_) && !below.row_by_row)
         below.first = 0, below.strange.insert(below.strange.begin(), lines_[0][column]);
       return below;
     }
@@ -323,8 +323,8 @@ class Asking {
     const auto with = count_in(cells, table_.decimal_commas);
     cells.erase(cells.begin());
     const auto without = count_in(cells, table_.decimal_commas);
-    if (first_ == FirstLine::header || first_ == FirstLine::likely_header) return without;
-    return with && (!without || with->values.size() > without->values.size() || first_ == FirstLine::label) ? with : without;
+    if (looks_like_header(first_)) return without;
+    return with && (!without || with->values.size() > without->values.size() || looks_like_label(first_)) ? with : without;
   }
 
   void refuse_other_count(std::size_t column) const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include "io/label_names.hpp"
 #include "io/open_points.hpp"
 #include "io/text_number.hpp"
+#include "io/whole_number.hpp"
 
 namespace fd {
 namespace {
@@ -35,6 +37,7 @@ bool holds_arrays(const std::string& path) {
 struct Request {
   const LabelledRows& rows;
   const char* noun;
+  bool rounds;  // whole numbers that no double holds; else a column that has any is words, so that they stay apart
   std::vector<std::string>* notes;
   std::vector<std::size_t>* file_of_row = nullptr;
   void note(const std::string& path, const LabelLayout& layout) const {
@@ -81,6 +84,27 @@ std::vector<std::size_t> lines_of_names(const Files& names, const std::string& p
   return layout.lines;
 }
 
+// The columns of arrays.
+std::vector<std::vector<double>> columns_in(PointSource& source) {
+  std::vector<std::vector<double>> columns(source.dimension());
+  in_pieces(source, [&](std::size_t, std::size_t count, const double* values) {
+    for (std::size_t i = 0; i < count; ++i)
+      for (std::vector<double>& column : columns) column.push_back(*values++);
+  });
+  return columns;
+}
+
+// What rounding to doubles took from the numbers of arrays, where it may have taken something.
+std::vector<std::vector<double>> roundings_in(const Files& files, ReadOptions options,
+                                              const std::vector<std::vector<double>>& columns) {
+  const auto may_be_rounded = [](double value) { return std::isfinite(value) && std::abs(value) >= 9007199254740992.0; };  // 2^53
+  if (std::none_of(columns.begin(), columns.end(),
+                   [&](const auto& column) { return std::any_of(column.begin(), column.end(), may_be_rounded); }))
+    return {};
+  options.roundings = true;
+  return columns_in(*open_points(files, options));
+}
+
 std::vector<Labels> numbers_from(const Files& files, const std::string& path, const Request& request) {
   ReadOptions options;
   options.vectors = true;
@@ -99,24 +123,26 @@ std::vector<Labels> numbers_from(const Files& files, const std::string& path, co
     request.place(lines.empty() ? in_order : lines, ends);
   }
   std::vector<Labels> labels(source->dimension());
-  in_pieces(*source, [&](std::size_t, std::size_t count, const double* values) {
-    for (std::size_t i = 0; i < count; ++i)
-      for (Labels& column : labels) column.numbers.push_back(*values++);
-  });
+  const auto columns = columns_in(*source);
+  const auto roundings = request.rounds ? std::vector<std::vector<double>>() : roundings_in(files, options, columns);
   for (std::size_t c = 0; c < labels.size(); ++c) {
     labels[c].name = fmt::format("column {}", c + 1);
-    if (lines.empty()) continue;
-    const std::vector<double> all = std::move(labels[c].numbers);
-    labels[c].numbers.clear();
-    for (const std::size_t line : lines) labels[c].numbers.push_back(all[line]);
+    const bool words =
+        !roundings.empty() && std::any_of(roundings[c].begin(), roundings[c].end(), [](double r) { return r != 0; });
+    for (std::size_t row = 0; row < request.rows.count; ++row) {
+      const std::size_t line = lines.empty() ? row : lines[row];
+      const double value = columns[c][line];
+      if (!words) labels[c].numbers.push_back(value);
+      else labels[c].words.push_back(std::isnan(value) ? std::string() : number_text(value, roundings[c][line]));
+    }
   }
   return labels;
 }
 
-Labels column_of(const LabelLines& table, std::size_t column, const LabelLayout& layout) {
+Labels column_of(const LabelLines& table, std::size_t column, const LabelLayout& layout, bool rounds) {
   Labels labels;
   NumberReader read(table.decimal_commas);
-  bool numeric = true;
+  bool numeric = true, exact = true;
   const std::string nothing;
   const auto cell_of = [&](std::size_t line) -> const std::string& {
     return line == LabelLayout::none ? nothing : table.filled[line][column];
@@ -124,13 +150,15 @@ Labels column_of(const LabelLines& table, std::size_t column, const LabelLayout&
   for (const std::size_t line : layout.lines) {
     const auto value = read(cell_of(line));
     if (!value && !missing_word(cell_of(line))) numeric = false;
+    exact = exact && !(value && rounded(cell_of(line), *value));
     labels.numbers.push_back(value.value_or(nan));
   }
-  if (!numeric) {
-    labels.numbers.clear();
-    for (const std::size_t line : layout.lines)
-      labels.words.push_back(missing_word(cell_of(line)) ? std::string() : cell_of(line));
+  if (numeric && (exact || rounds)) return labels;
+  for (std::size_t row = 0; row < layout.lines.size(); ++row) {
+    const std::string& cell = cell_of(layout.lines[row]);
+    labels.words.push_back(missing_word(cell) || (numeric && std::isnan(labels.numbers[row])) ? std::string() : cell);
   }
+  labels.numbers.clear();
   return labels;
 }
 
@@ -148,7 +176,7 @@ std::vector<Labels> read_columns(const Files& files, const Request& request) {
   std::vector<Labels> labels;
   for (std::size_t column = 0; column < first.size(); ++column) {
     if (column == layout.names) continue;
-    labels.push_back(column_of(table, column, layout));
+    labels.push_back(column_of(table, column, layout, request.rounds));
     labels.back().name = layout.header && !first[column].empty() ? first[column] : fmt::format("column {}", column + 1);
   }
   return labels;
@@ -157,12 +185,12 @@ std::vector<Labels> read_columns(const Files& files, const Request& request) {
 }  // namespace
 
 std::vector<Labels> read_labels(const std::string& path, const LabelledRows& rows, std::vector<std::string>* notes) {
-  return read_columns({path}, {rows, "label", notes});
+  return read_columns({path}, {rows, "label", false, notes});
 }
 
 std::vector<Labels> read_targets(const std::vector<std::string>& files, const LabelledRows& rows, std::vector<std::string>* notes,
                                  std::vector<std::size_t>* file_of_row) {
-  return read_columns(files, {rows, "target", notes, file_of_row});
+  return read_columns(files, {rows, "target", true, notes, file_of_row});
 }
 
 void require_numbers(const Labels& column, const std::string& file) {

@@ -2,7 +2,8 @@
 //
 // Text (.csv, .tsv, .txt, also gzip'ed): a line a row, with a header or without; label_layout.hpp says how lines find their rows. An empty line
 // of a table of one column is a missing label; of several columns it is a row without labels where the count of rows asks for it. A column is
-// numbers where every cell is a number or missing. Other formats hold numbers, as points do; where they name their rows (HDF5, AnnData) these
+// numbers where every cell is a number or missing, unless a double would round whole ones among them: labels are kept as they were given, targets are
+// rounded. Other formats hold numbers, as points do; where they name their rows (HDF5, AnnData) these
 // names are a column of names. Does not know: what is done with labels.
 #pragma once
 

@@ -16,12 +16,12 @@ constexpr std::size_t piece_bytes = std::size_t{1} << 20;
 
 class NpySource final : public PointSource {
  public:
-  NpySource(std::unique_ptr<Bytes> bytes, bool vectors) : bytes_(std::move(bytes)) {
+  NpySource(std::unique_ptr<Bytes> bytes, const ReadOptions& options) : bytes_(std::move(bytes)), roundings_(options.roundings) {
     NpyHeader header = read_npy_header(*bytes_);
     const std::string& file = bytes_->name();
     type_ = element_type(header.descriptor, file);
     check_npy_size(header, bytes_->size(), file);
-    if (vectors && header.shape.size() == 1) header.shape.push_back(1);
+    if (options.vectors && header.shape.size() == 1) header.shape.push_back(1);
     if (header.shape.size() != 2) throw not_a_table(file, header.shape);
     rows_ = header.shape[0];
     dimension_ = header.shape[1];
@@ -47,7 +47,7 @@ class NpySource final : public PointSource {
       const std::size_t now = std::min(count, piece);
       buffer_.resize(std::max(buffer_.size(), now * type_.size));
       bytes_->read(data_ + start * type_.size, now * type_.size, buffer_.data());
-      decode(type_, buffer_.data(), now, out, stride);
+      (roundings_ ? decode_roundings : decode)(type_, buffer_.data(), now, out, stride);
       start += now;
       count -= now;
       out += now * stride;
@@ -55,6 +55,7 @@ class NpySource final : public PointSource {
   }
 
   std::unique_ptr<Bytes> bytes_;
+  bool roundings_;
   ElementType type_;
   std::size_t rows_ = 0, dimension_ = 0;
   bool fortran_order_ = false;
@@ -81,8 +82,8 @@ void check_npy_size(const NpyHeader& header, std::uint64_t bytes, const std::str
                                : "write the file again with np.save, one array a file");
 }
 
-std::unique_ptr<PointSource> open_npy(std::unique_ptr<Bytes> bytes, bool vectors) {
-  return std::make_unique<NpySource>(std::move(bytes), vectors);
+std::unique_ptr<PointSource> open_npy(std::unique_ptr<Bytes> bytes, const ReadOptions& options) {
+  return std::make_unique<NpySource>(std::move(bytes), options);
 }
 
 }  // namespace fd

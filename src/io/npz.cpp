@@ -136,7 +136,7 @@ class Archive {
 
 }  // namespace
 
-std::unique_ptr<PointSource> open_npz(const std::string& path, const std::string& name, bool vectors) {
+std::unique_ptr<PointSource> open_npz(const std::string& path, const std::string& name, const ReadOptions& options) {
   const Archive archive(path);
   const auto& members = archive.members();
   if (members.empty())
@@ -152,7 +152,7 @@ std::unique_ptr<PointSource> open_npz(const std::string& path, const std::string
       throw Error(Failure::input, fmt::format("{} holds no array '{}'; it holds: {}", path, name, archive.listing()),
                   "name one of these");
   }
-  return open_npy(archive.array(*chosen), vectors);
+  return open_npy(archive.array(*chosen), options);
 }
 
 std::vector<std::string> npz_names(const std::string& path) {

@@ -7,11 +7,12 @@
 #include <vector>
 
 #include <flashdiffusion/points.hpp>
+#include <flashdiffusion/read_points.hpp>
 
 namespace fd {
 
 // `name` may be empty where the archive holds a single array; otherwise the error lists names and shapes.
-std::unique_ptr<PointSource> open_npz(const std::string& path, const std::string& name, bool vectors = false);
+std::unique_ptr<PointSource> open_npz(const std::string& path, const std::string& name, const ReadOptions& options = {});
 
 // Of the arrays in the archive, in its order.
 std::vector<std::string> npz_names(const std::string& path);

@@ -44,21 +44,19 @@ const std::array<Format, 4> formats = {{
      "\x93NUMPY",
      false,
      [](const std::string& path, const std::string&, const ReadOptions& options) {
-       return open_npy(std::make_unique<FileBytes>(path), options.vectors);
+       return open_npy(std::make_unique<FileBytes>(path), options);
      }},
     {"NumPy archive",
      {".npz"},
      "PK\x03\x04",
      true,
-     [](const std::string& path, const std::string& part, const ReadOptions& options) {
-       return open_npz(path, part, options.vectors);
-     }},
+     [](const std::string& path, const std::string& part, const ReadOptions& options) { return open_npz(path, part, options); }},
     {"HDF5",
      {".h5", ".hdf5", ".h5ad"},
      "\x89HDF\r\n\x1a\n",
      true,
      [](const std::string& path, const std::string& part, const ReadOptions& options) {
-       return open_hdf5_points(path, part, options.vectors);
+       return open_hdf5_points(path, part, options);
      }},
     {"text",
      {".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz"},

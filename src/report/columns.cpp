@@ -162,7 +162,8 @@ Column label_column(const Labels& labels, const std::vector<std::size_t>& rows) 
   }
   if (kinds.empty()) return exact_column(labels, rows);
   Labels clusters{labels.name, {}, {}};
-  for (const double x : labels.numbers) clusters.words.push_back(std::isnan(x) ? std::string() : fmt::format("{}", x + 0.0));
+  const auto text = [](double x) { return std::abs(x) < 1e21 ? fmt::format("{:.0f}", x + 0.0) : fmt::format("{}", x); };
+  for (const double x : labels.numbers) clusters.words.push_back(std::isnan(x) ? std::string() : text(x));
   return word_column(clusters, rows);
 }
 

@@ -72,7 +72,8 @@ Json retained_table(const Findings& found) {
     masses.push_back({{"neighbours", mass.neighbours},
                       {"mean", mass.share.mean},
                       {"lowest", mass.share.lowest},
-                      {"highest", mass.share.highest}});
+                      {"highest", mass.share.highest},
+                      {"texts", {percent(mass.share.mean), percent(mass.share.lowest), percent(mass.share.highest)}}});
   return {{"rows", found.retained.rows.size()}, {"masses", masses}, {"reading", reading_of_retained_mass(found)}};
 }
 

@@ -62,13 +62,9 @@ std::string not_counted(const Model& model, const Findings& found) {
   return text;
 }
 
-// Small shares, and those next to all of it, to a tenth: 99.9 % is not 100 %.
-std::string percent(double share) {
-  const bool fine = share < 0.0995 || (share >= 0.995 && share < 1);
-  return fmt::format("{:.{}f} %", 100 * (fine && share > 0.5 ? std::min(share, 0.999) : share), fine ? 1 : 0);
-}
-
 }  // namespace
+
+std::string percent(double share) { return fmt::format("{:.1f} %", 100 * (share < 1 ? std::min(share, 0.999) : share)); }
 
 const char* name(Weight weight) {
   switch (weight) {

@@ -35,6 +35,9 @@ struct Findings {
 // "mode 3", "modes 1, 2, 4", the first few of many. From 0, and shown from 1.
 std::string modes_text(const std::vector<std::size_t>& modes);
 
+// To a tenth, for sentences and plots alike. What is less than all of it is no more than 99.9 %.
+std::string percent(double share);
+
 // Whether a mode lives on a few rows, where few is not most of what there is.
 bool localised(const Model& model, const ModeSupport& support);
 

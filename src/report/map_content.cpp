@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -14,6 +15,8 @@ namespace {
 
 constexpr double room = 5.4e6;          // bytes of the 6 MB; D3, the script and the figures have the rest
 constexpr std::size_t most_modes = 64;  // beyond, nobody looks
+constexpr double head_bytes = 220;      // what a column takes beside its name, words and numbers
+constexpr double room_for_heads = room / 3;
 constexpr std::size_t modes_before_names = 8, fewest_modes = 4;
 constexpr std::uint64_t sample_seed = 42;
 constexpr const char* reason = "to keep the page below 6 MB";
@@ -33,7 +36,22 @@ double bytes_of(const Column& column) {
   return bytes;
 }
 
-std::vector<Column> label_columns(const std::vector<Labels>& labels, const std::vector<std::size_t>& rows) {
+// With its longest word, which a map of a single row may still show.
+double bytes_of_head(const Labels& label) {
+  double longest = 0;
+  for (const std::string& word : label.words) longest = std::max(longest, text_bytes(word));
+  return head_bytes + text_bytes(label.name) + longest;
+}
+
+// Thousands of columns would leave no room for rows.
+std::size_t labels_with_room(const std::vector<Labels>& labels) {
+  double bytes = 0;
+  std::size_t count = 0;
+  while (count < labels.size() && (bytes += bytes_of_head(labels[count])) <= room_for_heads) ++count;
+  return count;
+}
+
+std::vector<Column> label_columns(std::span<const Labels> labels, const std::vector<std::size_t>& rows) {
   std::vector<Column> columns;
   for (const Labels& label : labels) columns.push_back(label_column(label, rows));
   return columns;
@@ -43,8 +61,14 @@ std::string megabytes(double bytes) { return fmt::format("{:.1f} MB", bytes / 1e
 
 }  // namespace
 
-MapContent map_content(const Model& model, const std::vector<Labels>& labels, std::size_t most) {
+MapContent map_content(const Model& model, const std::vector<Labels>& all_labels, std::size_t most) {
   MapContent content;
+  const std::span<const Labels> labels(all_labels.data(), labels_with_room(all_labels));
+  double heads = 0;
+  for (const Labels& label : labels) heads += bytes_of_head(label);
+  if (labels.size() < all_labels.size())
+    content.limits.push_back(
+        fmt::format("Of {} columns of labels the page holds the first {}, {}.", all_labels.size(), labels.size(), reason));
   std::vector<Column> given;
   std::size_t shown = std::min(model.n, most);
   double left = 0, mode = 0;  // bytes: beside the labels, and of a mode
@@ -53,7 +77,7 @@ MapContent map_content(const Model& model, const std::vector<Labels>& labels, st
     content.rows = sampled_rows(model.n, shown, sample_seed);
     given = label_columns(labels, content.rows);
     mode = data_bytes(shown, 2);
-    left = room - mode - (shown < model.n ? data_bytes(shown, 4) : 0);  // without the density and the numbers of the rows
+    left = room - heads - mode - (shown < model.n ? data_bytes(shown, 4) : 0);  // without the density and the numbers of the rows
     for (const Column& column : given) left -= bytes_of(column);
     if (left >= static_cast<double>(fewest) * mode || shown == 1) break;
     const double share = room / (room - left + static_cast<double>(fewest) * mode);

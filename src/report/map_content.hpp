@@ -1,7 +1,8 @@
 // What the map of a page holds: rows, columns and names, as much of them as a page has room for.
 //
 // Guarantees: with what else it holds a page stays below 6 MB, whatever labels and names there are: first modes beyond the eighth are left out,
-// then names, then modes beyond the fourth, then rows. What was left out is said. Does not know: HTML.
+// then names, then modes beyond the fourth, then rows; of thousands of columns of labels those whose
+// headings find no room. What was left out is said. Does not know: HTML.
 #pragma once
 
 #include <cstddef>

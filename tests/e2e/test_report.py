@@ -87,6 +87,21 @@ def test_clusters_are_the_same_from_every_file(program, model):
     assert [(c["kind"], c["words"]) for c in document_of(program.folder / "report.html")["columns"][5:]] == 3 * [("word", ["0", "1", "2"])]
 
 
+def test_whole_numbers_that_no_double_holds_stay_apart(program, model):
+    import h5py
+
+    for kinds in (3, 30):
+        ids = 76561198000000001 + np.arange(400) % kinds
+        np.save(program.folder / "c.npy", ids)
+        np.savetxt(program.folder / "c.csv", ids, fmt="%d", header="owner", comments="")
+        with h5py.File(program.folder / "c.h5", "w") as file:
+            file["ids"] = (ids.astype(np.uint64) + np.uint64(2**63)).astype(">u8") if kinds == 3 else ids
+        program("report", "model.h5", "--color", "c.npy", "c.csv", "c.h5", "-o", "report.html")
+        columns = document_of(program.folder / "report.html")["columns"][5:]
+        higher = [int(i) + 2**63 if kinds == 3 else int(i) for i in ids]
+        assert [sorted(c["words"]) for c in columns] == [sorted(set(map(str, i))) for i in (ids, ids, higher)]
+
+
 def test_labels_that_do_not_fit_are_refused(program, model):
     """Rather than shifted by a row: a header and one label too few, an empty line, one label too many, names that do not all fit."""
     rng = np.random.default_rng(3)

@@ -166,6 +166,34 @@ def test_report_is_the_page_of_the_program(model, tmp_path):
             model.report(labels=wrong)
 
 
+def label_on(page, name="label"):
+    start = page.index('id="document">') + len('id="document">')
+    return next(column for column in json.loads(page[start : page.index("</script>", start)])["columns"] if column["name"] == name)
+
+
+def test_labels_are_kept_as_they_were_given(model):
+    """Whole numbers that no double holds, as whatever they come; in words they stay apart."""
+    ids = [76561198000000001 + i % 30 for i in range(400)]
+    for given in (ids, tuple(ids), np.array(ids), np.array(ids, dtype=np.uint64), [*ids[:-1], float("nan")], [np.int64(i) for i in ids]):
+        assert sorted(label_on(model.report(labels=given))["words"]) == sorted(map(str, set(ids)))
+    assert label_on(model.report(labels=[2**54] * 400))["words"] == [str(2**54)]
+    assert label_on(model.report(labels=np.arange(400) * 2**54))["kind"] == "number"
+
+
+def test_dates_are_labels_in_words_and_spans_of_time_are_none(model):
+    pandas = pytest.importorskip("pandas")
+    days = pandas.Series(pandas.date_range("2020-01-01", periods=400))
+    words = label_on(model.report(labels=days))["words"]
+    assert words == label_on(model.report(labels=days.to_numpy().astype("M8[D]")))["words"] and "2020-02-29" in words
+    days[3] = pandas.NaT
+    assert "2020-01-04" not in label_on(model.report(labels=days))["words"]
+    hours = label_on(model.report(labels={"label": pandas.date_range("2020-01-01", periods=400, freq="h")}))["words"]
+    assert "2020-01-01 05:00:00" in hours
+    for spans in (days - days[0], (days - days[0]).to_numpy(), np.arange(400).astype("m8[s]")):
+        with pytest.raises(ValueError, match="spans of time: give them as numbers"):
+            model.report(labels=spans)
+
+
 def names_on(page):
     start = page.index('id="document">') + len('id="document">')
     return json.loads(page[start : page.index("</script>", start)])["names"]

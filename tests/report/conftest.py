@@ -143,9 +143,9 @@ def roll(tmp_path_factory):
     run("demo", folder=folder)
     n = len(np.load(folder / "demo.npy"))
     rng = np.random.default_rng(5)
-    lines = ["kind,score,many,partly,nanoseconds,huge,none"]
+    lines = ["kind,score,many,partly,nanoseconds,odd,huge,none"]
     for i in range(n):
-        lines.append(f'{["left", "right", "</script><img src=x onerror=alert(1)>"][i % 3]},{rng.normal():.6f},word {i},{"NaN" if i % 4 == 0 else i / 7},{1700000000000000000 + 65536 * i},{(-1) ** i * 1e308 * ((i + 1) / n)},NaN')
+        lines.append(f'{["left", "right", "</script><img src=x onerror=alert(1)>"][i % 3]},{rng.normal():.6f},word {i},{"NaN" if i % 4 == 0 else i / 7},{1700000000000000000 + 65536 * i},{1700000000000000001 + 3 * i},{(-1) ** i * 1e308 * ((i + 1) / n)},NaN')
     (folder / "labels.csv").write_text("\n".join(lines) + "\n")
     run("report", "demo-model.h5", "--color", "labels.csv", "-o", "labelled.html", folder=folder)
     return folder

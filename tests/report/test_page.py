@@ -63,6 +63,24 @@ def test_hover_names_the_row(page):
     assert found.startswith("row ") and "mode 1:" in found and "kind:" in found
 
 
+def test_hover_has_the_label_of_the_colours_first(browser, roll):
+    rows = len(np.load(roll / "demo.npy"))
+    (roll / "wide.csv").write_text(",".join(f"label {k}" for k in range(20)) + "\n" + (",".join(["left", "right"] * 10) + "\n") * rows)
+    run("report", "demo-model.h5", "--color", "wide.csv", "-o", "wide.html", folder=roll)
+    page = browser.open(roll / "wide.html")
+    heads = page("return JSON.parse(document.getElementById('document').textContent).columns.map(c => c.name)")
+    page.choose("#colour", str(heads.index("label 17")))
+    page("const map = document.getElementById('map-main'); map.focus(); map.dispatchEvent(new KeyboardEvent('keydown', {key: 'n'}))")
+    lines = page("return document.getElementById('tip').textContent").split("\n")
+    assert lines[0].startswith("row ") and lines[1] == "label 17: right" and lines[2].startswith("mode ") and len(lines) == 12
+
+
+def test_bars_say_what_the_text_says(page):
+    said = page("return document.getElementById('retained').textContent")
+    bars = page("return [...document.querySelectorAll('#plot-retained text')].map(t => t.textContent).filter(t => /^[0-9.]+ %$/.test(t))")
+    assert len(bars) == 3 and all(f" {bar} (k = " in said for bar in bars)
+
+
 def test_zoom_is_shared_and_reset(page):
     ticks = "return [...document.querySelectorAll(`#${arguments[0]} .axis text`)].map(t => t.textContent).join()"
     before, side = page(ticks, "map-main"), page.hash_of("#map-side canvas")
@@ -152,6 +170,7 @@ def test_labels_are_exported_as_they_were_given(page, roll):
     for row in rows:
         label = given[int(row["row"]) - 1]
         assert row["kind"] == label["kind"] and row["many"] == label["many"] and row["none"] == ""
+        assert row["nanoseconds"] == label["nanoseconds"] and row["odd"] == label["odd"]
         assert row["partly"] == ("" if label["partly"] == "NaN" else row["partly"])
         for name in ("score", "nanoseconds", "huge") + (() if label["partly"] == "NaN" else ("partly",)):
             assert float(row[name]) == float(label[name]), name

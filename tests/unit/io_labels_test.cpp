@@ -2,9 +2,15 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <flashdiffusion/error.hpp>
 
+#include "io/drop_missing.hpp"
 #include "io/labels.hpp"
 #include "io_fixture.hpp"
 
@@ -127,6 +133,58 @@ TEST_F(LabelsTest, ANumberMayBeAHeading) {
     EXPECT_EQ(read(text, 4)[0].numbers.size(), 4u) << text;
 }
 
+// With a blank line for a row the number above others is a heading, without it a label.
+TEST_F(LabelsTest, ANumberAboveNumbersIsRefusedWhereABlankLineLeavesADoubt) {
+  const auto doubt = [&](const std::string& text, std::size_t rows) {
+    return refusal([&] { read(text, rows); }).find("header") != std::string::npos;
+  };
+  EXPECT_TRUE(doubt("0\n3\n1\n2\n0\n1\n\n", 6));
+  EXPECT_TRUE(doubt("2020,2021\n7,1\n\n7,1\n1,7\n1,7\n", 5));
+  EXPECT_TRUE(doubt("0.25,0.5\n1.5,2.5\n\n3.5,4.5\n1.5,0.5\n", 4));
+  EXPECT_TRUE(doubt("person,2020\nann,3\n\nbob,3\nann,4\nbob,4\n", 5));
+  // where one reading fits it is taken, and a heading of numbers no more than before
+  EXPECT_EQ(read("0\n3\n\n2\n", 4)[0].numbers[1], 3);
+  EXPECT_EQ(read("2020,2021\n7,1\n\n7,1\n1,7\n1,7\n", 6)[0].numbers[0], 2020);
+  EXPECT_NE(refusal([&] { read("2020,2021\n7,1\n\n7,1\n1,7\n1,7\n", 4); }).find("5 labels for 4 rows"), std::string::npos);
+  EXPECT_EQ(read("kind,n\nann,3\n\nbob,3\nann,4\nbob,4\n", 5)[1].numbers[0], 3);
+}
+
+// Whole numbers that no double holds: rounded, labels of different rows would be one.
+TEST_F(LabelsTest, WholeNumbersBeyondDoublesAreWords) {
+  const Words owners = {"76561198000000001", "76561198000000002", "-9007199254740993"};
+  EXPECT_EQ(read("owner\n76561198000000001\n76561198000000002\n-9007199254740993\nNaN\n", 4)[0].words,
+            (Words{owners[0], owners[1], owners[2], ""}));
+  EXPECT_EQ(read("k;n\na;0076561198000000001\nb;7,5\n", 2)[1].words, (Words{"0076561198000000001", "7,5"}));
+  EXPECT_EQ(read("owner\n76561198000000001.0\n1\n", 2)[0].words[0], "76561198000000001.0");
+  // what a double holds, or was: powers of two, exponents, fractions
+  EXPECT_EQ(read("x\n18014398509481984\n1e300\n-9007199254740993.5\n", 3)[0].numbers[0], 18014398509481984.0);
+  // targets are to be rounded
+  EXPECT_EQ(read_targets({put("t.csv", "x\n76561198000000001\n2\n")}, {2, {}})[0].numbers[0], 76561198000000001.0);
+}
+
+TEST_F(LabelsTest, WholeNumbersOfArraysBeyondDoublesAreWords) {
+  const auto array = [](const char* type, const std::vector<std::uint64_t>& values) {
+    std::string text = std::string("\x93NUMPY\x01\0\x76\0", 10) +
+                       fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({},), }}", type, values.size());
+    text.resize(127, ' ');
+    text += '\n';
+    for (const std::uint64_t value : values)
+      for (int byte = 0; byte < 8; ++byte) text += static_cast<char>(value >> 8 * byte & 255);
+    return text;
+  };
+  const auto words = [&](const char* type, const std::vector<std::uint64_t>& values) {
+    return read_labels(put("l.npy", array(type, values)), {values.size(), {}})[0].words;
+  };
+  const auto below_zero = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::min() + 1);
+  EXPECT_EQ(words("<i8", {9007199254740993, 9007199254740992, 7, below_zero, 9223372036854775807}),
+            (Words{"9007199254740993", "9007199254740992", "7", "-9223372036854775807", "9223372036854775807"}));
+  EXPECT_EQ(words("<u8", {18446744073709551615u, 0, 18446744073709549568u}),
+            (Words{"18446744073709551615", "0", "18446744073709549568"}));
+  EXPECT_EQ(words("<i8", {9007199254740992, 7}), Words{});
+  const std::string file = put("t.npy", array("<i8", {9007199254740993, 7}));
+  EXPECT_EQ(read_targets({file}, {2, {}})[0].numbers[0], 9007199254740992.0);
+}
+
 TEST_F(LabelsTest, CommentsAboveTheTable) {
   const std::string lost = "# made by me\nlabel\n1.5\n2.5\n";
   EXPECT_EQ(read(lost, 2)[0].name, "label");
@@ -170,7 +228,7 @@ std::string said(const Call& call) {
 }
 
 TEST_F(LabelsTest, BlankLinesOfSeveralColumnsAreRowsOrNothing) {
-  EXPECT_EQ(read("a,1.5\n\nc,2.5\n\n", 2)[0].words, (Words{"a", "c"}));  // space between the lines
+  EXPECT_EQ(read("a,1.5\n\na,2.5\n\n", 2)[0].words, (Words{"a", "a"}));  // space between the lines
   EXPECT_EQ(read("a,b\n\nc,d\n", 3)[0].words, (Words{"a", "", "c"}));    // in place of a row
   EXPECT_EQ(read("\na,b\nc,d\n", 3)[1].words, (Words{"", "b", "d"}));
   const auto headed = read("kind,score\na,1.5\n\n\nb,2.5\n", 4);
@@ -247,6 +305,39 @@ TEST_F(LabelsTest, AShorterFirstLineIsAHeaderAboveNames) {
             std::string::npos);
 }
 
+// One column of decimal commas is not two under one heading.
+TEST_F(LabelsTest, DecimalCommasBelowOneHeadingAreRefused) {
+  for (const char* text : {"time\n0,5\n1,5\n2,5\n3,5\n", "time\n0,5\n0,5\n2\nNA\n", "time\n\"0,5\"\n\"1,5\"\n-2,5\n3\n"})
+    EXPECT_NE(refusal([&] { read(text, 4); }).find("decimal comma"), std::string::npos) << text;
+  EXPECT_EQ(read("kind\n\"1\",5\n\"2\",7\n", 2, {"1", "2"})[0].numbers, (std::vector<double>{5, 7}));
+  std::vector<std::string> notes;
+  read_labels(put("labels.csv", "0,5\n1,5\n3,5\n"), {3, {}}, &notes);
+  EXPECT_NE(fmt::format("{}", fmt::join(notes, "; ")).find("decimal commas of one column"), std::string::npos);
+}
+
+// The whole table may be headed by the only label that is a word.
+TEST_F(LabelsTest, AWordAboveNumbersIsRefusedWhereItMayBeALabelOfTheWholeTable) {
+  std::string numbers, pairs;
+  for (int i = 0; i < 39; ++i)
+    numbers += std::to_string(i % 4) + "\n", pairs += std::to_string(i % 4) + "," + std::to_string(i % 3) + "\n";
+  const auto of = [&](const std::string& text, std::size_t rows, std::size_t left_out, Placing placing = Placing::if_certain) {
+    return refusal([&] { read_labels(put("labels.csv", text), {rows, {}, placing, left_out}); });
+  };
+  const std::string said = of("noise\n" + numbers, 39, 1);
+  EXPECT_NE(said.find("(\"noise\") may be a header, or the first label of the whole table"), std::string::npos) << said;
+  EXPECT_EQ(of("noise\n" + numbers, 39, 2), "");  // the whole table has a line more
+  EXPECT_EQ(of("noise\n" + numbers, 39, 0), "");
+  EXPECT_EQ(of("noise\n" + numbers, 39, 1, Placing::in_order), "");
+  EXPECT_EQ(of("Cluster\n" + numbers, 39, 1), "");
+  EXPECT_EQ(of("phi,psi\n" + pairs, 39, 1), "");
+}
+
+TEST_F(LabelsTest, ModelsSayHowManyRowsWereLeftOut) {
+  EXPECT_EQ(rows_left_out("{\"notes\": [\"12 of 40 rows have missing values and are left out (1, 2)\"]}"), 12u);
+  EXPECT_EQ(rows_left_out("{\"notes\": [\"1 of 40 rows has missing values and is left out (7; the others)\"]}"), 1u);
+  EXPECT_EQ(rows_left_out("{}"), 0u);
+}
+
 // Rows left out before the fit: the first line of the whole table may look like a header of the rest.
 TEST_F(LabelsTest, AGuessedHeaderIsRefusedWhereRowsWereLeftOut) {
   const std::string whole = "rare\na\nb\na\nb\na\nb\na\nb\n", two = "rare,x\na,y\nb,z\n";
@@ -255,12 +346,12 @@ TEST_F(LabelsTest, AGuessedHeaderIsRefusedWhereRowsWereLeftOut) {
     EXPECT_EQ(read_labels(file, {rows, {}}).size(), text == two ? 2u : 1u);
     const Words kept = rows == 8 ? Words{} : Words{"row 1", "row 3"};
     EXPECT_NE(refusal([&] {
-                read_labels(file, {rows, kept, Placing::if_certain, true});
+                read_labels(file, {rows, kept, Placing::if_certain, 1});
               }).find("may be a header, or the first"),
               std::string::npos);
-    EXPECT_NO_THROW(read_labels(file, {rows, kept, Placing::in_order, true}));
+    EXPECT_NO_THROW(read_labels(file, {rows, kept, Placing::in_order, 1}));
   }
-  EXPECT_EQ(read_labels(put("labels.csv", "cluster\na\nb\n"), {2, {}, Placing::if_certain, true})[0].name, "cluster");
+  EXPECT_EQ(read_labels(put("labels.csv", "cluster\na\nb\n"), {2, {}, Placing::if_certain, 1})[0].name, "cluster");
   EXPECT_NE(refusal([&] { read("\nx\na\nb\n", 3); }), "");  // a blank line is no header
 }
 

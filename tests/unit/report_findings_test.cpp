@@ -25,6 +25,13 @@ Table normal_points(std::size_t rows, std::size_t dimension, bool wide) {
 
 std::vector<std::size_t> all_rows(std::size_t rows) { return sampled_rows(rows, rows, 1); }
 
+TEST(Percent, IsOneHundredOnlyOfTheWhole) {
+  EXPECT_EQ(percent(1), "100.0 %");
+  EXPECT_EQ(percent(0.99997), "99.9 %");
+  EXPECT_EQ(percent(0.9949), "99.5 %");
+  EXPECT_EQ(percent(0.432), "43.2 %");
+}
+
 TEST(SampledRows, AreAscendingDistinctAndAllEquallyLikely) {
   std::vector<std::size_t> counts(20);
   for (std::uint64_t seed = 0; seed < 2000; ++seed) {

@@ -137,6 +137,7 @@ TEST(Columns, FewWholeNumbersAreClusters) {
   for (const std::vector<double>& numbers : {more, {1, 2.5}, {nan, nan}, {1, std::numeric_limits<double>::infinity()}})
     EXPECT_EQ(label_column({"x", {}, numbers}, first_rows(numbers.size())).kind, "number");
   EXPECT_EQ(label_column({"k", {"1.50", "b"}, {}}, first_rows(2)).words.front(), "1.50");
+  EXPECT_EQ(label_column({"k", {}, {18014398509481984.0}}, first_rows(1)).words.front(), "18014398509481984");
 }
 
 TEST(Columns, WordsBeyondTheListAreOthers) {
@@ -226,6 +227,22 @@ TEST(ReportPage, StaysBelowSixMegabytesAndSaysWhatIsLeftOut) {
   EXPECT_LT(page.size(), 6000000u);
   EXPECT_TRUE(holds(page, "most frequent words"));
   EXPECT_TRUE(holds(report_page(small_model(80, 70)), "The map offers the first 64 of 70 modes."));
+}
+
+TEST(ReportPage, ThousandsOfLabelColumnsStayBelowSixMegabytes) {
+  const Model model = small_model(400);
+  ReportOptions options;
+  for (int column = 0; column < 30000; ++column)
+    options.labels.push_back(
+        {"a column of labels, number " + std::to_string(column), {}, std::vector<double>(400, 0.5 + column)});
+  const std::string page = report_page(model, options);
+  EXPECT_LT(page.size(), 6000000u);
+  EXPECT_NE(page.find("Of 30000 columns of labels the page holds the first "), std::string::npos);
+  options.labels.resize(5000);
+  for (Labels& labels : options.labels) labels = {labels.name, std::vector<std::string>(400, std::string(200, '<')), {}};
+  EXPECT_LT(report_page(model, options).size(), 6000000u);
+  options.labels.resize(20);
+  EXPECT_EQ(report_page(model, options).find("columns of labels the page holds"), std::string::npos);
 }
 
 TEST(ReportPage, ModelsAtTheEdgesHavePages) {

@@ -45,7 +45,8 @@ function endsOf(index) {
 function exactText(index, value, factor) {
   if (value === Infinity || value === -Infinity) return value > 0 ? "inf" : "-inf";
   if (!isFinite(value)) return "";
-  return report.columns[index].form === "steps" ? parseFloat((value * factor).toPrecision(6)) : value;
+  if (report.columns[index].form === "steps") return parseFloat((value * factor).toPrecision(6));
+  return Math.abs(value) >= Math.pow(2, 53) && Math.abs(value) < 1e21 ? BigInt(value).toString() : value;  // all digits
 }
 
 // Rows are counted from 1, as in all messages.

@@ -167,9 +167,9 @@ function retainedPlot() {
       masses.forEach(function (mass, i) {
         var left = self.x(i + 0.25), wide = self.x(i + 0.75) - left, middle = self.x(i + 0.5);
         withTip(layer.append("rect").attr("class", "bar").attr("x", left).attr("width", wide).attr("y", self.y(mass.mean)).attr("height", self.y(0) - self.y(mass.mean)).attr("fill", cssColour("--accent")).attr("fill-opacity", 0.75).datum(mass),
-          function (m) { return "k = " + m.neighbours + "\nmean " + d3.format(".1%")(m.mean) + "\nmiddle nine tenths " + d3.format(".1%")(m.lowest) + " to " + d3.format(".1%")(m.highest); });
+          function (m) { return "k = " + m.neighbours + "\nmean " + m.texts[0] + "\nmiddle nine tenths " + m.texts[1] + " to " + m.texts[2]; });
         layer.append("line").attr("x1", middle).attr("x2", middle).attr("y1", self.y(mass.lowest)).attr("y2", self.y(mass.highest)).attr("stroke", cssColour("--text")).attr("stroke-width", 1.5);
-        layer.append("text").attr("x", middle + 6).attr("y", Math.max(12, self.y(mass.mean) - 6)).text(d3.format(".1%")(mass.mean));
+        layer.append("text").attr("x", middle + 6).attr("y", Math.max(12, self.y(mass.mean) - 6)).text(mass.texts[0]);
       });
     }
   });

@@ -79,15 +79,16 @@ function recolour() {
 
 function shortened(text, most) { return text !== null && text.length > most ? text.slice(0, most - 1) + "…" : text; }
 
+// The column that colours the map comes first, as a tip has few lines; then axes and labels.
 state.describe = function (i) {
-  var lines = ["row " + count(rowNumber(i)) + (rowName(i) !== null ? ": " + shortened(rowName(i), 200) : "")];
-  var shown = [state.x, state.y, state.z, state.colour].filter(function (index, k, all) { return all.indexOf(index) === k; });
-  report.columns.forEach(function (head, index) {
-    if (shown.indexOf(index) < 0 && (isMode(index) || head.kind === "density")) return;
-    var col = column(index);
-    lines.push(head.name + ": " + (col.kind === "word" ? shortened(wordOf(col, i), 200) : isNaN(col.values[i]) ? "missing" : head.form === "steps" ? short(col.values[i] * factor(index, state.time)) : String(exactText(index, col.values[i], 1)).replace(/-/g, "−")));
+  var row = "row " + count(rowNumber(i)) + (rowName(i) !== null ? ": " + shortened(rowName(i), 200) : ""), axes = [state.x, state.y, state.z];
+  var others = d3.range(report.columns.length).filter(function (index) {
+    return index !== state.colour && (axes.indexOf(index) >= 0 || !(isMode(index) || report.columns[index].kind === "density"));
   });
-  return lines.slice(0, 12).join("\n");
+  return [row].concat([state.colour].concat(others).slice(0, 11).map(function (index) {
+    var head = report.columns[index], col = column(index);
+    return head.name + ": " + (col.kind === "word" ? shortened(wordOf(col, i), 200) : isNaN(col.values[i]) ? "missing" : head.form === "steps" ? short(col.values[i] * factor(index, state.time)) : String(exactText(index, col.values[i], 1)).replace(/-/g, "−"));
+  })).join("\n");
 };
 
 state.select = function (rows) {
