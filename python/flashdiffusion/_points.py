@@ -119,6 +119,7 @@ def as_points(table, name="X"):
         except (TypeError, ValueError):
             _refuse_no_number(array, columns, name)
             raise
+    of = "" if name == "X" else f"{name}: "
     if array.ndim != 2:
         hint = (
             "Reshape your data either using array.reshape(-1, 1) if your data has a single feature or array.reshape(1, -1) if it "
@@ -126,13 +127,25 @@ def as_points(table, name="X"):
             if array.ndim < 2
             else "Make each sample one row."
         )
-        of = "" if name == "X" else f"{name}: "
         raise ValueError(f"{of}Expected 2D array, got {array.ndim}D array instead. {hint}")
     if array.shape[0] < 1:
-        raise ValueError(f"Found array with 0 sample(s) (shape={array.shape}) while a minimum of 1 is required.")
+        raise ValueError(f"{of}Found array with 0 sample(s) (shape={array.shape}) while a minimum of 1 is required.")
     if array.shape[1] < 1:
-        raise ValueError(f"Found array with 0 feature(s) (shape={array.shape}) while a minimum of 1 is required.")
+        raise ValueError(f"{of}Found array with 0 feature(s) (shape={array.shape}) while a minimum of 1 is required.")
     return np.ascontiguousarray(array)
+
+
+def as_values(table, name):
+    """A value, or a row of values, for each point, as ``as_points`` has them: single values are a column."""
+    if is_sparse(table):
+        raise TypeError(f"{name} is sparse, but a dense array is required: use '.toarray()'")
+    refuse_lazy(table, name)
+    if not hasattr(table, "columns"):
+        table = np.asanyarray(table)
+        if table.ndim not in (1, 2):
+            raise ValueError(f"{name} has shape {table.shape}: a value, or a row of values, is needed for each point")
+        table = table[:, None] if table.ndim == 1 else table
+    return as_points(table, name)
 
 
 def unmasked(array):

@@ -83,11 +83,10 @@ class KernelOperator(LinearOperator):
         return self._kernel.beta
 
     def _matmat(self, W):
-        W = as_weights(W, self.dtype)
-        return self._kernel.apply(W, self._diagonal)
+        return self._kernel.apply(as_weights(W), self._diagonal)
 
     def _rmatmat(self, W):
-        return self._matmat(W) if self._symmetric else self._kernel.apply_transposed(as_weights(W, self.dtype))
+        return self._matmat(W) if self._symmetric else self._kernel.apply_transposed(as_weights(W))
 
     def _matvec(self, w):
         return self._matmat(np.reshape(w, (-1, 1)))
@@ -169,7 +168,7 @@ class DiffusionOperator(LinearOperator):
 
     def _matmat(self, V):
         # the scale in fp64: rounding it would move the eigenvalues
-        return (self._scale * self._kernel.matmat(self._scale * np.asarray(V))).astype(self.dtype)
+        return (self._scale * self._kernel.matmat(self._scale * as_weights(V))).astype(self.dtype)
 
     def _matvec(self, v):
         return self._matmat(np.reshape(v, (-1, 1)))
