@@ -8,6 +8,7 @@ import numpy as np
 
 from . import _native
 
+MOST_THREADS = 4096  # as the library has it
 DEFAULT_SEED = 42  # the library's own: a fit without random_state is repeatable too
 
 
@@ -48,7 +49,7 @@ def threads(n_jobs):
         import os
 
         return max(1, len(os.sched_getaffinity(0)) + 1 + int(n_jobs))
-    return whole("n_jobs", n_jobs, 1)
+    return whole("n_jobs", n_jobs, 1, MOST_THREADS)
 
 
 def seed(random_state):

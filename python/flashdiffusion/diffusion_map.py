@@ -521,29 +521,17 @@ def _model_file():
 
 
 class _Watched:
-    """A run of the library: gives the progress callable (the user's own, a display, or none), and words refusals for Python."""
+    """A run of the library: gives the progress callable (the user's own, a display, or none)."""
 
     def __init__(self, callback, verbose):
         if callback is not None and not callable(callback):
             raise ValueError(f"callback = {callback!r} cannot be called")
         self._display = Progress() if verbose and callback is None else None
         self._callback = callback if callback is not None else self._display
-        self._raised = None  # by the callable: what it says is its own
 
     def __enter__(self):
-        return None if self._callback is None else self._progress
+        return self._callback
 
-    def _progress(self, record):
-        try:
-            self._callback(record)
-        except BaseException as error:
-            self._raised = error
-            raise
-
-    def __exit__(self, kind, error, _):
+    def __exit__(self, *_):
         if self._display is not None:
             self._display.close()
-        if error is self._raised:
-            return
-        if kind in (ValueError, OSError, MemoryError, RuntimeError) and in_python(str(error)) != str(error):
-            raise kind(in_python(str(error))) from None
