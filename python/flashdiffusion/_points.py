@@ -94,6 +94,11 @@ def feature_names(table):
 
 def as_points(table, name="X"):
     """The rows as an array: float32 and float64 in C order as they are, the rest converted (float16 to float32, others to float64)."""
+    if hasattr(table, "obsm") and hasattr(table, "obs_names"):
+        raise TypeError(
+            f"{name} is annotated data ({type(table).__name__}): give a table of its cells, such as adata.obsm['X_pca'] or adata.to_df(), or use "
+            "flashdiffusion.scanpy.diffmap(adata)"
+        )
     if is_sparse(table):
         raise TypeError(
             f"Sparse data was passed for {name}, but dense data is required. Use '.toarray()' to convert to a dense numpy array, or "

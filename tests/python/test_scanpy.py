@@ -6,6 +6,7 @@ from conftest import dense_map, subspace_distance, torus
 
 anndata = pytest.importorskip("anndata", reason="anndata is not installed")
 import flashdiffusion.scanpy as fds  # noqa: E402
+from flashdiffusion import DiffusionMap, kernel_matmul  # noqa: E402
 
 
 @pytest.fixture
@@ -162,3 +163,11 @@ def test_scanpys_diffmap_after_ours(cells):
     sc.tl.diffmap(cells)
     fds.dpt(cells)
     assert np.isfinite(cells.obs["dpt_pseudotime"]).all()
+
+
+def test_annotated_data_is_no_table(cells):
+    """scikit-learn's methods say where its tables are, and who takes it as it is."""
+    model = DiffusionMap(2, beta=1.5).fit(cells.obsm["X_pca"])
+    for call in (DiffusionMap().fit, DiffusionMap().fit_transform, model.transform, lambda adata: kernel_matmul(adata, np.ones(300), beta=1.0)):
+        with pytest.raises(TypeError, match=r"X is annotated data.*X_pca.*to_df\(\).*flashdiffusion.scanpy.diffmap"):
+            call(cells)
