@@ -141,16 +141,27 @@ def as_points(table, name="X"):
 
 
 def as_values(table, name):
-    """A value, or a row of values, for each point, as ``as_points`` has them: single values are a column."""
+    """A value, or a row of values, for each point, held to the rules of ``as_points``."""
     if is_sparse(table):
         raise TypeError(f"{name} is sparse, but a dense array is required: use '.toarray()'")
     refuse_lazy(table, name)
-    if not hasattr(table, "columns"):
-        table = np.asanyarray(table)
-        if table.ndim not in (1, 2):
-            raise ValueError(f"{name} has shape {table.shape}: a value, or a row of values, is needed for each point")
-        table = table[:, None] if table.ndim == 1 else table
-    return as_points(table, name)
+    if hasattr(table, "columns"):
+        return as_points(table, name)
+    values = np.asanyarray(table)
+    if values.ndim == 1:
+        return as_points(values[:, None], name)[:, 0]
+    if values.ndim != 2:
+        raise ValueError(f"{name} has shape {values.shape}: a value, or a row of values, is needed for each point")
+    return as_points(values, name)
+
+
+def refuse_not_finite(X, name="X"):
+    """Of coordinates that are decoded, with the place of the first."""
+    where = np.argwhere(~np.isfinite(X))
+    if len(where):
+        row, column = where[0]
+        what = "NaN" if np.isnan(X[row, column]) else "infinity"
+        raise ValueError(f"{what} in row {row + 1}, column {column + 1} of {name} (counted from 1): coordinates must be finite")
 
 
 def unmasked(array):

@@ -28,7 +28,7 @@ def native_kernel(X, Y, beta, options):
 
 
 def as_weights(W):
-    """W as a C-contiguous table of floats."""
+    """W as a C-contiguous table of floats, or a vector of them."""
     if np.iscomplexobj(W):
         raise ValueError("complex weights are not supported; take real and imaginary part one after the other")
     return as_values(W, "W")
@@ -53,5 +53,7 @@ def kernel_matmul(
     True
     """
     kernel = native_kernel(X, Y, beta, machine_options(precision, backend, n_jobs))
-    product = kernel.apply(as_weights(W))
-    return product[:, 0] if np.ndim(W) == 1 else product
+    weights = as_weights(W)
+    if weights.ndim == 1:
+        return kernel.apply(weights[:, None])[:, 0]
+    return kernel.apply(weights)
