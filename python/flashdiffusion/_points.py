@@ -61,6 +61,8 @@ def row_names(table):
     for name in names:
         if "\0" in name:
             raise ValueError(f"the row name {name!r} in the index of X holds a NUL character, at which a model file would cut it: rename the row")
+        if any("\ud800" <= character <= "\udfff" for character in name):
+            raise ValueError(f"the row name {name!r} in the index of X holds a surrogate, which is no character: rename the row")
     return names
 
 
@@ -70,8 +72,7 @@ def only_counts(index):
 
 def index_names(index):
     """Entries of an index as text, one by one, so that a name is the same whatever names stand beside it."""
-    some = (", ".join(map(str, entry)) if isinstance(entry, tuple) else str(entry) for entry in index.tolist())
-    return [name.encode("utf-8", "replace").decode() for name in some]
+    return [", ".join(map(str, entry)) if isinstance(entry, tuple) else str(entry) for entry in index.tolist()]
 
 
 def feature_names(table):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ import numpy as np
 
 from . import _native, _options
 from ._estimator import Estimator, Self, not_fitted
-from ._points import adopt_names, as_checkpoint, as_points, feature_names, native_path, only_counts, refuse_other_columns, row_names
+from ._points import adopt_names, as_checkpoint, as_points, feature_names, native_path, only_counts, refuse_not_finite, refuse_other_columns, row_names
 from ._progress import Progress
 from .warnings import ConvergenceWarning, DataWarning, in_python, warn
 
@@ -362,7 +363,11 @@ class DiffusionMap(Estimator):
 
     @embedding_.setter
     def embedding_(self, coordinates: ArrayLike) -> None:
-        self.embedding_[...] = coordinates  # as writing into it, which is what `embedding_ *= -1` comes to
+        made, written = self.embedding_, as_points(coordinates, "embedding_")
+        if written.shape != made.shape:
+            raise ValueError(f"embedding_ has shape {made.shape}, and what is written to it {written.shape}")
+        refuse_not_finite(written, "embedding_")
+        made[...] = written  # as writing into it, which is what `embedding_ *= -1` comes to
 
     def _written(self):
         """Coordinates, by their time, that are not as they were made."""
@@ -396,7 +401,13 @@ class DiffusionMap(Estimator):
     @classmethod
     def load(cls: type[Self], path: str | os.PathLike[str], *, diffusion_time: float = 1.0) -> Self:
         """A fitted map from a model file, whoever wrote it, with the parameters of the fit where the file tells them."""
-        model = _native.load(native_path("path", path))
+        file = native_path("path", path)
+        try:
+            model = _native.load(file)
+        except OSError as error:
+            if os.path.lexists(file):
+                raise
+            raise FileNotFoundError(errno.ENOENT, str(error)) from None
         made = cls(
             n_components=len(model.eigenvalues), alpha=model.alpha, beta=model.beta, precision=model.precision, diffusion_time=diffusion_time
         )
@@ -440,7 +451,10 @@ class DiffusionMap(Estimator):
         coordinates = self._fitted().embedding(self._time)
 
         def chosen(name, which):
-            some = coordinates[which]
+            try:
+                some = coordinates[which]
+            except IndexError as error:
+                raise ValueError(f"{name} = {which!r} are not rows of a map with {len(coordinates)}: {error}") from None
             if some.ndim != 2 or not len(some):
                 raise ValueError(f"{name} = {which!r} is no list of rows: give one or more, counted from 0, such as [0] or [0, 5]")
             return some

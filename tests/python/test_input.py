@@ -1,5 +1,6 @@
 """What users give besides tables of numbers: names of files, text, frames of objects, arrays that change."""
 
+import contextlib
 import datetime
 import os
 import pickle
@@ -57,6 +58,38 @@ def test_text_that_is_none_is_refused(points):
     pandas = pytest.importorskip("pandas")
     with pytest.raises(ValueError, match="row name 'a\\\\x003'.*NUL"):
         model.fit(pandas.DataFrame(points, index=["a\0" * (i == 3) + str(i) for i in range(400)]))
+    with pytest.raises(ValueError, match=r"row name 'a\\ud800' .*surrogate"):  # which as "a?" would be another row
+        model.fit(pandas.DataFrame(points, index=["a\ud800", "a?", *map(str, range(398))]))
+    model.fit(pandas.DataFrame(points, index=["a?", *map(str, range(399))]))
+    with pytest.raises(ValueError, match="not found, such as 'a[?]'"):
+        model.report(labels=pandas.Series(0.0, index=["a\ud800", *map(str, range(399))]))
+
+
+def test_what_is_written_to_the_embedding_is_coordinates(points):
+    """As many as there are; None and a single number would be taken for all of them."""
+    model = DiffusionMap(2, beta=1.5).fit(points)
+    before = model.embedding_.copy()
+    for wrong in (None, [None, None], [[None, None]] * 400, 0.0, before[:, 0], before[:, :1], before[:1], before.T, before * np.nan, before.astype("M8[s]")):
+        with pytest.raises(ValueError):
+            model.embedding_ = wrong
+    np.testing.assert_array_equal(model.embedding_, before)
+    model.embedding_ = -before
+    np.testing.assert_array_equal(model.embedding_, -before)
+
+
+def test_errors_are_of_the_kinds_that_are_promised(points, tmp_path):
+    model = DiffusionMap(2, beta=1.5).fit(points)
+    for wrong in ([0, 400], [-401], [1.5], ["a"], [None], [[0], [400]]):
+        for call in (model.diffusion_distances, lambda others: model.diffusion_distances([0], others)):
+            with pytest.raises(ValueError):
+                call(wrong)
+    assert model.diffusion_distances([-1]).shape == (1, 400)
+    with pytest.raises(FileNotFoundError, match="nope.h5"):
+        DiffusionMap.load(tmp_path / "nope.h5")
+    with pytest.raises(OSError):
+        DiffusionMap.load(tmp_path)
+    with contextlib.suppress(RuntimeError):  # where there is no device
+        DiffusionMap(2, beta=1.5, backend="cuda").fit(points)
 
 
 def test_frames_of_objects(points):
