@@ -157,7 +157,7 @@ def as_values(table, name):
 
 
 def refuse_not_finite(X, name="X"):
-    """Of coordinates that are decoded, with the place of the first."""
+    """Of coordinates, with the place of the first that is not."""
     where = np.argwhere(~np.isfinite(X))
     if len(where):
         row, column = where[0]

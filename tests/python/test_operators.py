@@ -229,6 +229,9 @@ def test_weights_are_held_to_the_rules_of_points(points):
         ):
             with pytest.raises(ValueError, match=words):
                 call(wrong)
+        for masked in (np.ma.masked_equal(np.arange(n) % 7.0, 3), np.ma.masked_equal(np.arange(2 * n).reshape(n, 2) % 14, 6)):
+            with pytest.raises(ValueError, match="NaN in W, row 4, column 1"):
+                call(masked)
         wanted = call(np.arange(n) % 7.0)
         for same in (np.arange(n) % 7, pandas.Series(np.arange(n) % 7), pandas.Series(np.arange(n) % 7).astype("Int64"), (np.arange(n) % 7).astype(object)):
             np.testing.assert_array_equal(call(same), wanted)
