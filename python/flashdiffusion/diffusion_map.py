@@ -363,9 +363,10 @@ class DiffusionMap(Estimator):
 
     @embedding_.setter
     def embedding_(self, coordinates: ArrayLike) -> None:
-        made, written = self.embedding_, as_points(coordinates, "embedding_")
-        if written.shape != made.shape:
-            raise ValueError(f"embedding_ has shape {made.shape}, and what is written to it {written.shape}")
+        made, shape = self.embedding_, np.shape(coordinates)
+        if shape != made.shape:
+            raise ValueError(f"embedding_ has shape {made.shape}, and what is assigned to it {shape}")
+        written = as_points(coordinates, "embedding_")
         refuse_not_finite(written, "embedding_")
         made[...] = written  # as writing into it, which is what `embedding_ *= -1` comes to
 

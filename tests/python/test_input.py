@@ -69,7 +69,9 @@ def test_what_is_written_to_the_embedding_is_coordinates(points):
     """As many as there are; None and a single number would be taken for all of them."""
     model = DiffusionMap(2, beta=1.5).fit(points)
     before = model.embedding_.copy()
-    for wrong in (None, [None, None], [[None, None]] * 400, 0.0, before[:, 0], before[:, :1], before[:1], before.T, before * np.nan, before.astype("M8[s]")):
+    with pytest.raises(ValueError, match=r"embedding_ has shape \(400, 2\), and what is assigned to it \(\)"):
+        model.embedding_ = None
+    for wrong in ([None, None], [[None, None]] * 400, 0.0, before[:, 0], before[:, :1], before[:1], before.T, before * np.nan, before.astype("M8[s]")):
         with pytest.raises(ValueError):
             model.embedding_ = wrong
     np.testing.assert_array_equal(model.embedding_, before)
