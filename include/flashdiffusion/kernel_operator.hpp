@@ -14,7 +14,7 @@ namespace fd {
 class KernelOperator {
  public:
   // K_ij = exp(-beta |x_i - x_j|^2), symmetric: a product evaluates each pair once. Uses of Options: precision (the last), backend, isa,
-  // threads. The points are copied into the back-end's own form, so the view may go away.
+  // threads; the observer may stop the loading, and is not kept. The points are copied into the back-end's own form, so the view may go away.
   KernelOperator(PointsView x, double beta, const Options& options = {});
   // K_ij = exp(-beta |x_i - z_j|^2), x-rows × z-rows.
   KernelOperator(PointsView x, PointsView z, double beta, const Options& options = {});

@@ -8,6 +8,7 @@ import numpy as np
 
 from . import _native
 
+MOST_THREADS = 4096  # as the library has it
 DEFAULT_SEED = 42  # the library's own: a fit without random_state is repeatable too
 
 
@@ -48,7 +49,7 @@ def threads(n_jobs):
         import os
 
         return max(1, len(os.sched_getaffinity(0)) + 1 + int(n_jobs))
-    return whole("n_jobs", n_jobs, 1)
+    return whole("n_jobs", n_jobs, 1, MOST_THREADS)
 
 
 def seed(random_state):
@@ -81,7 +82,7 @@ def time(diffusion_time):
     return value
 
 
-# Parameters that say what is fitted, by the names of the library's options; the rest is about a machine or a run.
+# Parameters that say what is fitted, and by which arithmetic, by the names of the library's options; the rest is about a machine or a run.
 _REMEMBERED = {
     "beta": "beta",
     "select": "select",
@@ -95,7 +96,9 @@ _REMEMBERED = {
     "beta0": "beta0",
     "beta_max": "beta_max",
     "basis": "basis",
+    "backend": "backend",
 }
+_EVERYWHERE = ("cpu", "reference")  # a file may come to a machine without the device that made it; "auto" takes that where it is there
 _NONE = {"components": "auto", "max_passes": 0, "basis": 0}  # as the command line writes "chosen"
 
 
@@ -134,7 +137,9 @@ def remembered(provenance, precision):
             value = None if theirs[option] == _NONE.get(option, object()) else theirs[option]
         else:
             continue
-        if isinstance(value, (int, float, type(None))) or parameter in ("select", "trim") and isinstance(value, str):
+        if parameter == "backend" and value not in _EVERYWHERE:
+            continue
+        if isinstance(value, (int, float, type(None))) or parameter in ("select", "trim", "backend") and isinstance(value, str):
             found[parameter] = value
     for told in (ours, theirs):
         cascade = told.get("precision") if isinstance(told, dict) else None

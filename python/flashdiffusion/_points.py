@@ -61,6 +61,8 @@ def row_names(table):
     for name in names:
         if "\0" in name:
             raise ValueError(f"the row name {name!r} in the index of X holds a NUL character, at which a model file would cut it: rename the row")
+        if any("\ud800" <= character <= "\udfff" for character in name):
+            raise ValueError(f"the row name {name!r} in the index of X holds a surrogate, which is no character: rename the row")
     return names
 
 
@@ -70,8 +72,7 @@ def only_counts(index):
 
 def index_names(index):
     """Entries of an index as text, one by one, so that a name is the same whatever names stand beside it."""
-    some = (", ".join(map(str, entry)) if isinstance(entry, tuple) else str(entry) for entry in index.tolist())
-    return [name.encode("utf-8", "replace").decode() for name in some]
+    return [", ".join(map(str, entry)) if isinstance(entry, tuple) else str(entry) for entry in index.tolist()]
 
 
 def feature_names(table):
@@ -94,6 +95,11 @@ def feature_names(table):
 
 def as_points(table, name="X"):
     """The rows as an array: float32 and float64 in C order as they are, the rest converted (float16 to float32, others to float64)."""
+    if hasattr(table, "obsm") and hasattr(table, "obs_names"):
+        raise TypeError(
+            f"{name} is annotated data ({type(table).__name__}): give a table of its cells, such as adata.obsm['X_pca'] or adata.to_df(), or use "
+            "flashdiffusion.scanpy.diffmap(adata)"
+        )
     if is_sparse(table):
         raise TypeError(
             f"Sparse data was passed for {name}, but dense data is required. Use '.toarray()' to convert to a dense numpy array, or "
@@ -119,6 +125,7 @@ def as_points(table, name="X"):
         except (TypeError, ValueError):
             _refuse_no_number(array, columns, name)
             raise
+    of = "" if name == "X" else f"{name}: "
     if array.ndim != 2:
         hint = (
             "Reshape your data either using array.reshape(-1, 1) if your data has a single feature or array.reshape(1, -1) if it "
@@ -126,13 +133,36 @@ def as_points(table, name="X"):
             if array.ndim < 2
             else "Make each sample one row."
         )
-        of = "" if name == "X" else f"{name}: "
         raise ValueError(f"{of}Expected 2D array, got {array.ndim}D array instead. {hint}")
     if array.shape[0] < 1:
-        raise ValueError(f"Found array with 0 sample(s) (shape={array.shape}) while a minimum of 1 is required.")
+        raise ValueError(f"{of}Found array with 0 sample(s) (shape={array.shape}) while a minimum of 1 is required.")
     if array.shape[1] < 1:
-        raise ValueError(f"Found array with 0 feature(s) (shape={array.shape}) while a minimum of 1 is required.")
+        raise ValueError(f"{of}Found array with 0 feature(s) (shape={array.shape}) while a minimum of 1 is required.")
     return np.ascontiguousarray(array)
+
+
+def as_values(table, name):
+    """A value, or a row of values, for each point, held to the rules of ``as_points``."""
+    if is_sparse(table):
+        raise TypeError(f"{name} is sparse, but a dense array is required: use '.toarray()'")
+    refuse_lazy(table, name)
+    if hasattr(table, "columns"):
+        return as_points(table, name)
+    values = np.asanyarray(table)
+    if values.ndim == 1:
+        return as_points(values[:, None], name)[:, 0]
+    if values.ndim != 2:
+        raise ValueError(f"{name} has shape {values.shape}: a value, or a row of values, is needed for each point")
+    return as_points(values, name)
+
+
+def refuse_not_finite(X, name="X"):
+    """Of coordinates, with the place of the first that is not."""
+    where = np.argwhere(~np.isfinite(X))
+    if len(where):
+        row, column = where[0]
+        what = "NaN" if np.isnan(X[row, column]) else "infinity"
+        raise ValueError(f"{what} in row {row + 1}, column {column + 1} of {name} (counted from 1): coordinates must be finite")
 
 
 def unmasked(array):

@@ -9,7 +9,7 @@ import numpy as np
 
 from ._estimator import Estimator, Self, not_fitted
 from ._options import whole
-from ._points import adopt_names, as_points, feature_names, refuse_other_columns, unmasked
+from ._points import adopt_names, as_points, as_values, feature_names, refuse_not_finite, refuse_other_columns
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -60,15 +60,12 @@ class Decoder(Estimator):
             raise ValueError(f"ridge = {self.ridge!r} is not a finite number of at least 0")
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None")
-        names, X, y = feature_names(X), as_points(X).astype(np.float64), np.asarray(unmasked(y))
-        if y.ndim == 0:
-            raise ValueError(f"y = {y!r} is one target: one is needed for each row of coordinates")
+        names, X, y = feature_names(X), as_points(X).astype(np.float64), as_values(y, "y").astype(np.float64)
+        self._flat, y = y.ndim == 1, y.reshape(len(y), -1)
         if len(X) < 2:
             raise ValueError("Found array with 1 sample: nothing can be learnt from a single row")
         if len(y) != len(X):
             raise ValueError(f"{len(X)} rows of coordinates, but {len(y)} targets")
-        self._flat = y.ndim == 1
-        y = as_points(y.reshape(len(y), -1), "y").astype(np.float64)
         if not (np.isfinite(X).all() and np.isfinite(y).all()):
             raise ValueError("coordinates and targets must be finite: a NaN or infinite value was found")
         varies = self._difference(y, y[0]).std(0) > self._nothing(y)  # the same in another turn is the same
@@ -100,13 +97,12 @@ class Decoder(Estimator):
 
         On a circle 1 - mean squared angle error over the circular variance. Of a target that does not vary it is 1 or 0: met or not.
         """
-        made, y = self.predict(X), np.asarray(unmasked(y), dtype=np.float64)
-        if y.reshape(len(y), -1).shape != made.reshape(len(made), -1).shape:
+        made, y = (table.reshape(len(table), -1) for table in (self.predict(X), as_values(y, "y").astype(np.float64)))
+        if y.shape != made.shape:
             raise ValueError(f"targets have shape {y.shape}, but {made.shape} is what is predicted for these coordinates")
-        y = y.reshape(len(y), -1)
         if not np.isfinite(y).all():
             raise ValueError("targets must be finite: a NaN or infinite value was found")
-        error = self._difference(made.reshape(y.shape), y)
+        error = self._difference(made, y)
         centre = self._roll(_mean(self._unroll(y))[None]) if self.period else _mean(y)
         squares, spread = (error**2).sum(0), (self._difference(y, centre) ** 2).sum(0)
         nothing = len(y) * self._nothing(y) ** 2
@@ -132,7 +128,8 @@ class Decoder(Estimator):
         if not self.period:
             return y
         half = y.shape[1] // 2
-        return (self.period / (2 * np.pi) * np.arctan2(y[:, half:], y[:, :half])) % self.period
+        turned = (self.period / (2 * np.pi) * np.arctan2(y[:, half:], y[:, :half])) % self.period
+        return np.where(turned < self.period, turned, 0.0)  # a little below 0 the remainder is rounded to the period
 
     def _difference(self, a, b):
         if not self.period:
@@ -173,15 +170,6 @@ def _rounding(columns):
 
 def _is_number(value):
     return isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
-
-
-def refuse_not_finite(X):
-    """Of coordinates that are decoded, with the place of the first."""
-    where = np.argwhere(~np.isfinite(X))
-    if len(where):
-        row, column = where[0]
-        what = "NaN" if np.isnan(X[row, column]) else "infinity"
-        raise ValueError(f"{what} in row {row + 1}, column {column + 1} of X (counted from 1): coordinates must be finite")
 
 
 def _solve(X, y, ridge):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ import numpy as np
 
 from . import _native, _options
 from ._estimator import Estimator, Self, not_fitted
-from ._points import adopt_names, as_checkpoint, as_points, feature_names, native_path, only_counts, refuse_other_columns, row_names
+from ._points import adopt_names, as_checkpoint, as_points, feature_names, native_path, only_counts, refuse_not_finite, refuse_other_columns, row_names
 from ._progress import Progress
 from .warnings import ConvergenceWarning, DataWarning, in_python, warn
 
@@ -362,7 +363,12 @@ class DiffusionMap(Estimator):
 
     @embedding_.setter
     def embedding_(self, coordinates: ArrayLike) -> None:
-        self.embedding_[...] = coordinates  # as writing into it, which is what `embedding_ *= -1` comes to
+        made, shape = self.embedding_, np.shape(coordinates)
+        if shape != made.shape:
+            raise ValueError(f"embedding_ has shape {made.shape}, and what is assigned to it {shape}")
+        written = as_points(coordinates, "embedding_")
+        refuse_not_finite(written, "embedding_")
+        made[...] = written  # as writing into it, which is what `embedding_ *= -1` comes to
 
     def _written(self):
         """Coordinates, by their time, that are not as they were made."""
@@ -396,7 +402,13 @@ class DiffusionMap(Estimator):
     @classmethod
     def load(cls: type[Self], path: str | os.PathLike[str], *, diffusion_time: float = 1.0) -> Self:
         """A fitted map from a model file, whoever wrote it, with the parameters of the fit where the file tells them."""
-        model = _native.load(native_path("path", path))
+        file = native_path("path", path)
+        try:
+            model = _native.load(file)
+        except OSError as error:
+            if os.path.lexists(file):
+                raise
+            raise FileNotFoundError(errno.ENOENT, str(error)) from None
         made = cls(
             n_components=len(model.eigenvalues), alpha=model.alpha, beta=model.beta, precision=model.precision, diffusion_time=diffusion_time
         )
@@ -440,7 +452,10 @@ class DiffusionMap(Estimator):
         coordinates = self._fitted().embedding(self._time)
 
         def chosen(name, which):
-            some = coordinates[which]
+            try:
+                some = coordinates[which]
+            except IndexError as error:
+                raise ValueError(f"{name} = {which!r} are not rows of a map with {len(coordinates)}: {error}") from None
             if some.ndim != 2 or not len(some):
                 raise ValueError(f"{name} = {which!r} is no list of rows: give one or more, counted from 0, such as [0] or [0, 5]")
             return some
@@ -521,29 +536,17 @@ def _model_file():
 
 
 class _Watched:
-    """A run of the library: gives the progress callable (the user's own, a display, or none), and words refusals for Python."""
+    """A run of the library: gives the progress callable (the user's own, a display, or none)."""
 
     def __init__(self, callback, verbose):
         if callback is not None and not callable(callback):
             raise ValueError(f"callback = {callback!r} cannot be called")
         self._display = Progress() if verbose and callback is None else None
         self._callback = callback if callback is not None else self._display
-        self._raised = None  # by the callable: what it says is its own
 
     def __enter__(self):
-        return None if self._callback is None else self._progress
+        return self._callback
 
-    def _progress(self, record):
-        try:
-            self._callback(record)
-        except BaseException as error:
-            self._raised = error
-            raise
-
-    def __exit__(self, kind, error, _):
+    def __exit__(self, *_):
         if self._display is not None:
             self._display.close()
-        if error is self._raised:
-            return
-        if kind in (ValueError, OSError, MemoryError, RuntimeError) and in_python(str(error)) != str(error):
-            raise kind(in_python(str(error))) from None

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _native
 from ._options import machine_options, positive
-from ._points import as_points, is_sparse, unmasked
+from ._points import as_points, as_values
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -27,16 +27,11 @@ def native_kernel(X, Y, beta, options):
         raise ValueError(re.sub(r"\bZ\b", "Y", str(error))) from None
 
 
-def as_weights(W, dtype):
+def as_weights(W):
     """W as a C-contiguous table of floats, or a vector of them."""
-    if is_sparse(W):
-        raise TypeError("W is sparse, but dense weights are required: use '.toarray()'")
-    W = np.asarray(unmasked(W))
-    if W.ndim not in (1, 2):
-        raise ValueError(f"W has shape {W.shape}: a value, or a row of values, is needed for each point")
     if np.iscomplexobj(W):
         raise ValueError("complex weights are not supported; take real and imaginary part one after the other")
-    return np.ascontiguousarray(W if W.dtype in (np.float32, np.float64) else W.astype(dtype))
+    return as_values(W, "W")
 
 
 def kernel_matmul(
@@ -58,7 +53,7 @@ def kernel_matmul(
     True
     """
     kernel = native_kernel(X, Y, beta, machine_options(precision, backend, n_jobs))
-    weights = as_weights(W, np.float64)
+    weights = as_weights(W)
     if weights.ndim == 1:
         return kernel.apply(weights[:, None])[:, 0]
     return kernel.apply(weights)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._options import flag, machine_options, real
-from ._points import as_points
+from ._points import as_points, unmasked
 from .kernel_product import as_weights, native_kernel
 
 if TYPE_CHECKING:
@@ -26,12 +26,18 @@ except ImportError:
             raise ImportError(f"{cls.__name__} is a LinearOperator of SciPy: pip install scipy")
 
 
+class _Operator(LinearOperator):
+    def dot(self, x):
+        """The product, in which masked values count as missing: SciPy would take what is behind the mask."""
+        return super().dot(unmasked(x))
+
+
 def _checksum(points):
     """The library has its own copy of the points; these are the caller's, for operators that are made anew."""
     return tuple(None if table is None else zlib.crc32(table) for table in points)
 
 
-class KernelOperator(LinearOperator):
+class KernelOperator(_Operator):
     """K(X, Y) as a SciPy LinearOperator: the points are loaded once, products are as many as wanted. Symmetric without Y.
 
     Parameters are those of ``kernel_matmul``; ``diagonal=False`` leaves K_ii = 1 out (without Y).
@@ -83,11 +89,10 @@ class KernelOperator(LinearOperator):
         return self._kernel.beta
 
     def _matmat(self, W):
-        W = as_weights(W, self.dtype)
-        return self._kernel.apply(W, self._diagonal)
+        return self._kernel.apply(as_weights(W), self._diagonal)
 
     def _rmatmat(self, W):
-        return self._matmat(W) if self._symmetric else self._kernel.apply_transposed(as_weights(W, self.dtype))
+        return self._matmat(W) if self._symmetric else self._kernel.apply_transposed(as_weights(W))
 
     def _matvec(self, w):
         return self._matmat(np.reshape(w, (-1, 1)))
@@ -101,7 +106,7 @@ class KernelOperator(LinearOperator):
     _transpose = _adjoint
 
 
-class DiffusionOperator(LinearOperator):
+class DiffusionOperator(_Operator):
     """The symmetric diffusion operator M = diag(s) K diag(s), s = q^-alpha d^-1/2, as a SciPy LinearOperator.
 
     With q = K 1 and d = q^-alpha K q^-alpha. Its eigenvalues are those of the Markov matrix P = diag(d)^-1/2 M diag(d)^1/2, whose right
@@ -169,7 +174,7 @@ class DiffusionOperator(LinearOperator):
 
     def _matmat(self, V):
         # the scale in fp64: rounding it would move the eigenvalues
-        return (self._scale * self._kernel.matmat(self._scale * np.asarray(V))).astype(self.dtype)
+        return (self._scale * self._kernel.matmat(self._scale * as_weights(V))).astype(self.dtype)
 
     def _matvec(self, v):
         return self._matmat(np.reshape(v, (-1, 1)))

@@ -80,6 +80,7 @@ def diffmap(
         "alpha": float(parameters["alpha"]),
         "n_eff": float(model.n_eff_),
         "residuals": model.residuals_,
+        "residuals_of": adata.uns[values],  # scanpy's own diffmap puts other eigenvalues there, and leaves these parameters
     }
     return adata if copy else None
 
@@ -110,9 +111,9 @@ def dpt(
         n_dcs = min(10, len(eigenvalues))
     elif n_dcs > len(eigenvalues):
         raise ValueError(f"n_dcs = {n_dcs}, but diffmap left {len(eigenvalues)} components: run diffmap with n_comps = {n_dcs}")
-    residuals = adata.uns.get(f"{key or 'diffmap'}_params", {}).get("residuals")  # scanpy's own diffmap leaves none
-    adata.obs["dpt_pseudotime"] = pseudotime(
-        eigenvalues[1:n_dcs], table[:, 1:n_dcs], root, residuals=None if residuals is None else residuals[: n_dcs - 1], trivial=table[:, 0]
-    )
+    left = adata.uns.get(f"{key or 'diffmap'}_params", {})
+    known = "residuals" in left and np.array_equal(left.get("residuals_of"), eigenvalues)
+    residuals = left["residuals"][: n_dcs - 1] if known else None
+    adata.obs["dpt_pseudotime"] = pseudotime(eigenvalues[1:n_dcs], table[:, 1:n_dcs], root, residuals=residuals, trivial=table[:, 0])
     adata.uns["iroot"] = root % len(table)
     return adata if copy else None

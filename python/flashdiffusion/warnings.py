@@ -54,6 +54,8 @@ def in_python(sentence: str) -> str:
     '`n_components = 0` is too few; raise max_passes'
     >>> in_python("2 of 9 rows (rows 3, 4) are alike")
     '2 of 9 rows (rows 3, 4) are alike (rows are counted from 1 here)'
+    >>> in_python("cannot open runs/a--b.h5")
+    'cannot open runs/a--b.h5'
     """
 
     def parameter(match):
@@ -64,4 +66,4 @@ def in_python(sentence: str) -> str:
         sentence = sentence.replace(there, here)
     if re.search(r"\brows? \d", sentence) and "counted from 1" not in sentence:
         sentence += " (rows are counted from 1 here)"
-    return re.sub(r"(`|--)([a-z][a-z0-9_-]*)", parameter, sentence)
+    return re.sub(r"(`|(?<![\w./-])--)([a-z][a-z0-9_-]*)", parameter, sentence)

@@ -1,4 +1,5 @@
-// fd::Error as the exception that a Python programmer expects, with the same text.
+// fd::Error as the exception that a Python programmer expects, with the same text in the words of the package: whatever was called, options have
+// the names of its parameters.
 #include <string>
 
 #include <flashdiffusion/error.hpp>
@@ -21,6 +22,14 @@ PyObject* exception_for(Failure kind) {
   return PyExc_RuntimeError;
 }
 
+nb::object in_python(const nb::str& sentence) {
+  try {
+    return nb::module_::import_("flashdiffusion.warnings").attr("in_python")(sentence);
+  } catch (const nb::python_error&) {  // what went wrong is to be said all the same
+    return sentence;
+  }
+}
+
 }  // namespace
 
 void bind_errors(nanobind::module_&) {
@@ -29,7 +38,7 @@ void bind_errors(nanobind::module_&) {
       std::rethrow_exception(thrown);
     } catch (const Error& error) {
       const std::string text = error.hint().empty() ? error.what() : std::string(error.what()) + "; " + error.hint();
-      PyErr_SetObject(exception_for(error.kind()), shown(text).ptr());
+      PyErr_SetObject(exception_for(error.kind()), in_python(shown(text)).ptr());
     }
   });
 }

@@ -28,9 +28,11 @@ void bind_operators(nb::module_& module) {
           "__init__",
           [](KernelOperator* self, const Rows& x, const std::optional<Rows>& z, double beta, const Options& options) {
             const PointsView rows = view_of(x), columns = z ? view_of(*z) : PointsView();
-            const Unlocked unlocked;
-            if (z) new (self) KernelOperator(rows, columns, beta, options);
-            else new (self) KernelOperator(rows, beta, options);
+            new (self) KernelOperator(watched(nb::none(), nb::none(), [&](Observer* observer) {
+              Options watched_options = options;
+              watched_options.observer = observer;
+              return z ? KernelOperator(rows, columns, beta, watched_options) : KernelOperator(rows, beta, watched_options);
+            }));
           },
           nb::arg("x").noconvert(), nb::arg("z").noconvert().none(), nb::arg("beta"), nb::arg("options"))
       .def_prop_ro("rows", &KernelOperator::rows)

@@ -1,35 +1,25 @@
 // The same points, watched: every reading of all rows in order is summed on the way. The first gives the checksum of the points, and a
 // later one that differs throws Error(io), since a fit of points that change is a fit of nothing. (Two readings are compared by a sum that
 // is quicker than the checksum, whose every step waits for the one before.) Readings of some rows, or in another
-// order, pass unseen. Each piece is an occasion to stop: a large table takes seconds to read.
+// order, pass unseen.
 #pragma once
 
 #include <limits>
 
 #include <flashdiffusion/error.hpp>
-#include <flashdiffusion/options.hpp>
 #include <flashdiffusion/points.hpp>
 
 #include "base/points_checksum.hpp"
+#include "fit/stoppable_source.hpp"
 
 namespace fd {
 
-class ChecksummedSource final : public PointSource {
+class ChecksummedSource final : public StoppableSource {
  public:
-  explicit ChecksummedSource(PointSource& source, Observer* observer = nullptr) : source_(source), observer_(observer) {}
-  std::size_t rows() const override { return source_.rows(); }
-  std::size_t dimension() const override { return source_.dimension(); }
-  bool exact_in_float() const override { return source_.exact_in_float(); }
-  std::vector<std::string> row_names() const override { return source_.row_names(); }
-  std::vector<std::string> notes() const override { return source_.notes(); }
-
-  void poll() override {
-    if (observer_ != nullptr && observer_->stop()) throw Error(Failure::interrupted, "interrupted");
-  }
+  explicit ChecksummedSource(PointSource& source, Observer* observer = nullptr) : StoppableSource(source, observer) {}
 
   void read(std::size_t first, std::size_t count, double* out) override {
-    poll();
-    source_.read(first, count, out);
+    StoppableSource::read(first, count, out);
     if (first == 0) {
       sum_ = PointsChecksum();
       quick_ = QuickSum();
@@ -52,12 +42,10 @@ class ChecksummedSource final : public PointSource {
   }
 
   // Of all points; they are read once more where no reading was whole.
-  std::uint64_t checksum() { return checksum_ != 0 ? checksum_ : points_checksum(source_); }
+  std::uint64_t checksum() { return checksum_ != 0 ? checksum_ : points_checksum(*this); }
 
  private:
   static constexpr std::size_t out_of_order = std::numeric_limits<std::size_t>::max();
-  PointSource& source_;
-  Observer* observer_;
   PointsChecksum sum_;
   QuickSum quick_, first_quick_;
   std::size_t next_ = 0;

@@ -15,17 +15,19 @@
 #include "fit/centred_source.hpp"
 #include "fit/forecast.hpp"
 #include "fit/progress_watch.hpp"
+#include "fit/stoppable_source.hpp"
 
 namespace fd {
 namespace {
 
 // Refuses what no product can be made of, by row and column: NaN, infinity, and what is larger than `largest`.
-void check_values(const std::string& name, PointsView view, double largest) {
+void check_values(const std::string& name, PointsView view, double largest, Observer* observer) {
   if (view.missing())
     throw Error(Failure::misuse, "the pointer to " + name + " is null", "pass the address of rows × columns values");
   if (view.rows() == 0 || view.dimension() == 0)
     throw Error(Failure::input, name + " has no " + (view.rows() == 0 ? "rows" : "columns"));
-  ViewSource source(view);
+  ViewSource values(view);
+  StoppableSource source(values, observer);
   in_pieces(source, [&](std::size_t first, std::size_t count, const double* rows) {
     for (std::size_t i = 0; i < count * view.dimension(); ++i) {
       if (std::abs(rows[i]) <= largest) continue;
@@ -56,12 +58,11 @@ double largest_weight(Precision precision, std::size_t rows) {
 
 // The origin is that of z, or its one point where all are equal: these have a kernel too. Columns in which no point leaves it are
 // dropped.
-PointSummary common_origin(PointsView x, PointsView z, Precision precision) {
+PointSummary common_origin(PointSource& x, PointSource& z, Precision precision) {
   std::vector<double> point(z.dimension());
   z.read(0, 1, point.data());
-  const auto leaves = [&](PointsView view, const std::vector<double>& origin) {
+  const auto leaves = [&](PointSource& source, const std::vector<double>& origin) {
     std::vector<char> columns(origin.size(), 0);
-    ViewSource source(view);
     in_pieces(source, [&](std::size_t, std::size_t count, const double* rows) {
       for (std::size_t i = 0; i < count; ++i)
         for (std::size_t c = 0; c < origin.size(); ++c)
@@ -72,8 +73,7 @@ PointSummary common_origin(PointsView x, PointsView z, Precision precision) {
   std::vector<char> varies = leaves(z, point);
   PointSummary summary;
   if (std::find(varies.begin(), varies.end(), 1) != varies.end()) {
-    ViewSource source(z);
-    summary = summarise(source, {precision});
+    summary = summarise(z, {precision});
   } else {
     summary.rows = z.rows();
     summary.dimension = z.dimension();
@@ -88,9 +88,9 @@ PointSummary common_origin(PointsView x, PointsView z, Precision precision) {
 }
 
 // Beyond, a coordinate may have too few digits for the promise. (Within one set of points a back-end looks for rows that this concerns.)
-void check_distances(const std::string& name, PointsView view, const PointSummary& summary, double beta, Precision precision) {
-  ViewSource source(view);
-  const std::size_t dimension = view.dimension();
+void check_distances(const std::string& name, PointSource& source, const PointSummary& summary, double beta,
+                     Precision precision) {
+  const std::size_t dimension = source.dimension();
   in_pieces(source, [&](std::size_t first, std::size_t count, const double* rows) {
     for (std::size_t i = 0; i < count; ++i) {
       double square = 0;
@@ -123,7 +123,7 @@ struct KernelOperator::Loaded {
       throw Error(Failure::misuse,
                   "X has " + std::to_string(points.dimension()) + " columns, Z has " + std::to_string(others.dimension()),
                   "both hold the same columns in the same order");
-    check_values("X", points, largest_coordinate(precision));
+    check_values("X", points, largest_coordinate(precision), options.observer);
     const std::size_t keep = symmetric ? keep_bytes(points.rows(), points.dimension(), options) : 0;
     backend = make_backend({options.backend, options.isa, options.threads, keep, true});
   }
@@ -136,7 +136,7 @@ struct KernelOperator::Loaded {
     if (from.rows() != w.rows())
       throw Error(Failure::misuse, "W has " + std::to_string(w.rows()) + " rows, the points have " + std::to_string(from.rows()),
                   "W holds a row for each point it weighs");
-    check_values("W", w, largest_weight(precision, w.rows()));
+    check_values("W", w, largest_weight(precision, w.rows()), observer);
     Table result(to.rows(), w.dimension(), traits(precision).wide_panels);
     const std::lock_guard lock(busy);
     ProgressWatch watch(observer);
@@ -163,20 +163,22 @@ struct KernelOperator::Loaded {
 
 KernelOperator::KernelOperator(PointsView x, double beta, const Options& options)
     : loaded_(std::make_unique<Loaded>(x, x, true, beta, options)) {
-  ViewSource source(x);
-  const PointSummary summary = common_origin(x, x, loaded_->precision);
+  ViewSource view(x);
+  StoppableSource source(view, options.observer);
+  const PointSummary summary = common_origin(source, source, loaded_->precision);
   CentredSource centred(source, summary);
   loaded_->x = loaded_->backend->load(centred, loaded_->precision);
 }
 
 KernelOperator::KernelOperator(PointsView x, PointsView z, double beta, const Options& options)
     : loaded_(std::make_unique<Loaded>(x, z, false, beta, options)) {
-  check_values("Z", z, largest_coordinate(loaded_->precision));
+  check_values("Z", z, largest_coordinate(loaded_->precision), options.observer);
   ViewSource x_view(x), z_view(z);
-  const PointSummary summary = common_origin(x, z, loaded_->precision);
-  check_distances("X", x, summary, beta, loaded_->precision);
-  check_distances("Z", z, summary, beta, loaded_->precision);
-  CentredSource x_centred(x_view, summary), z_centred(z_view, summary);
+  StoppableSource x_source(x_view, options.observer), z_source(z_view, options.observer);
+  const PointSummary summary = common_origin(x_source, z_source, loaded_->precision);
+  check_distances("X", x_source, summary, beta, loaded_->precision);
+  check_distances("Z", z_source, summary, beta, loaded_->precision);
+  CentredSource x_centred(x_source, summary), z_centred(z_source, summary);
   loaded_->x = loaded_->backend->load(x_centred, loaded_->precision);
   loaded_->z = loaded_->backend->load(z_centred, loaded_->precision);
 }

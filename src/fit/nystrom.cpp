@@ -16,6 +16,7 @@
 #include "fit/centred_source.hpp"
 #include "fit/far_rows.hpp"
 #include "fit/progress_watch.hpp"
+#include "fit/stoppable_source.hpp"
 
 namespace fd {
 namespace {
@@ -115,11 +116,12 @@ Table Model::embedding(double time) const {
   return out;
 }
 
-Table extend(const Model& model, PointSource& fresh, double time, const Options& options,
+Table extend(const Model& model, PointSource& points, double time, const Options& options,
              std::vector<std::size_t>* beyond_reach) {
   if (model.points.empty())
     throw Error(Failure::misuse, "this model was written without its points",
                 "give the points it was fitted to, less its mean: `points`");
+  StoppableSource fresh(points, options.observer);
   if (fresh.dimension() != model.dimension)
     throw Error(Failure::input,
                 "the points have " + counted(fresh.dimension(), "column") + ", the model was fitted to " +
@@ -144,7 +146,8 @@ Table extend(const Model& model, PointSource& fresh, double time, const Options&
   for (std::size_t c = 0; c < model.dimension; ++c) fitted.varying.push_back(c);
   moved.varying = fitted.varying;
   ViewSource fitted_view(model.points.view());
-  CentredSource z_source(fitted_view, fitted);
+  StoppableSource fitted_points(fitted_view, options.observer);
+  CentredSource z_source(fitted_points, fitted);
   const auto z = backend->load(z_source, model.precision);
   auto w = backend->panel(z->layout(), k + 1, model.precision);
   std::vector<double> host(n * (k + 1));

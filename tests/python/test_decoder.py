@@ -127,3 +127,27 @@ def test_columns_in_another_order_are_refused(points):
     assert list(decoder.feature_names_in_) == list("abcd")
     with pytest.raises(ValueError, match="same order"):
         decoder.predict(frame[list("dcba")])
+
+
+def test_targets_are_held_to_the_rules_of_points(points):
+    decoder = Decoder(ridge=0.1).fit(points, points[:, 0])
+    for wrong in (np.ones((400, 2, 2)), 1.0, np.ones((2, 400, 1))):
+        with pytest.raises(ValueError, match="y has shape"):
+            Decoder().fit(points, wrong)
+        with pytest.raises(ValueError, match="y has shape"):
+            decoder.score(points, wrong)
+    for wrong in (np.arange(400).astype("M8[s]"), np.arange(400).astype("m8[s]")):
+        with pytest.raises(ValueError, match="y: values of type"):
+            Decoder().fit(points, wrong)
+        with pytest.raises(ValueError, match="y: values of type"):
+            decoder.score(points, wrong)
+
+
+def test_an_angle_is_below_the_period():
+    """A little below 0 the remainder of a division by the period is rounded to the period."""
+    x = np.linspace(-1, 1, 201)[:, None]
+    for period in (360, 2 * np.pi, 1.0):
+        decoder = Decoder(ridge=0.0, period=period).fit(x, 1e-3 * x[:, 0])
+        decoder.intercept_[1] = 0.0
+        made = decoder.predict([[-1e-20], [0.0], [1e-20]])
+        assert (0 <= made).all() and (made < period).all()

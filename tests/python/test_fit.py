@@ -1,6 +1,7 @@
 """The estimator against a dense map, against the command line, and against itself by other ways."""
 
 import copy
+import json
 import os
 import pickle
 import re
@@ -13,7 +14,7 @@ import pytest
 from conftest import dense_map, subspace_distance, torus
 
 import flashdiffusion
-from flashdiffusion import DiffusionMap
+from flashdiffusion import DiffusionMap, _options
 from flashdiffusion.warnings import in_python
 
 PROGRAM = os.environ.get("FLASHDIFFUSION")
@@ -422,3 +423,14 @@ def test_what_is_not_fitted_says_so(points):
     for call in (lambda m: m.diffusion_distances([0]), conventions.symmetric_eigenvectors):
         with pytest.raises((NotFittedError, theirs), match="not fitted yet"):
             call(DiffusionMap())
+
+
+def test_a_loaded_map_computes_with_the_back_end_of_its_fit(points, tmp_path):
+    """So that it gives the same bits; but for a device, which the machine may not have."""
+    model = DiffusionMap(2, beta=1.5, backend="reference").fit(points[:300])
+    loaded = DiffusionMap.load(model.save(tmp_path / "m.h5") and tmp_path / "m.h5")
+    assert loaded.backend == "reference"
+    np.testing.assert_array_equal(loaded.transform(points[300:]), model.transform(points[300:]))
+    for told in ({"parameters": {"backend": "cuda"}}, {"options": {"backend": "cuda"}}, {"parameters": {"backend": 3}}):
+        assert _options.remembered(json.dumps(told), "fp32") == {}
+    assert _options.remembered(json.dumps({"options": {"backend": "cpu"}}), "fp32") == {"backend": "cpu"}

@@ -203,3 +203,39 @@ def test_what_is_wrong_has_the_name_it_was_given_by(points):
     with pytest.raises(TypeError, match="W is sparse"):
         kernel_matmul(points, pytest.importorskip("scipy.sparse").identity(len(points)).tocsr(), beta=0.5)
     assert np.array_equal(kernel_matmul(points, W, beta=np.array(0.5)), kernel_matmul(points, W, beta=0.5))
+
+
+def test_weights_are_held_to_the_rules_of_points(points):
+    """What is no number is no weight: dates would count their seconds, and NaT would be finite."""
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("scipy")
+    from flashdiffusion import DiffusionOperator, KernelOperator
+
+    n = len(points)
+    dates, lasting = np.array(["NaT"] + ["1970-01-01"] * (n - 1), "M8[s]"), np.arange(n).astype("m8[s]")
+    calls = [lambda w: kernel_matmul(points, w, beta=0.5)]
+    calls += [lambda w, kind=kind: kind(points, beta=0.5) @ w for kind in (KernelOperator, DiffusionOperator)]
+    for call in calls:
+        for wrong, words in (
+            (dates, "W: values of type datetime64"),
+            (lasting, "W: values of type timedelta64"),
+            (np.column_stack([dates, dates]), "W: values of type datetime64"),
+            (pandas.Series(dates), "W: values of type datetime64"),
+            (pandas.Series(pandas.date_range("2020", periods=n, tz="UTC")), "W: column 1 holds dates or times"),
+            (dates.astype(object), "W: column 1 holds dates or times"),
+            (np.array([10**400] * n, dtype=object), "W: int too large"),
+            (np.array(["1"] * n), "W: values of type <U1"),
+            (np.array([{}] * n), "W: .* in row 1, column 1 .*is no number"),
+        ):
+            with pytest.raises(ValueError, match=words):
+                call(wrong)
+        for masked in (np.ma.masked_equal(np.arange(n) % 7.0, 3), np.ma.masked_equal(np.arange(2 * n).reshape(n, 2) % 14, 6)):
+            with pytest.raises(ValueError, match="NaN in W, row 4, column 1"):
+                call(masked)
+        wanted = call(np.arange(n) % 7.0)
+        for same in (np.arange(n) % 7, pandas.Series(np.arange(n) % 7), pandas.Series(np.arange(n) % 7).astype("Int64"), (np.arange(n) % 7).astype(object)):
+            np.testing.assert_array_equal(call(same), wanted)
+    frame = pandas.DataFrame({"when": dates, "x": np.ones(n)})
+    with pytest.raises(ValueError, match="W: column 'when' holds dates or times"):
+        kernel_matmul(points, frame, beta=0.5)
+    np.testing.assert_array_equal(kernel_matmul(points, frame[["x", "x"]], beta=0.5)[:, 1], kernel_matmul(points, np.ones(n), beta=0.5))

@@ -1,6 +1,7 @@
 """While a fit runs: Ctrl-C, progress, other threads, and the memory of the caller's array."""
 
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -13,7 +14,7 @@ import pytest
 from conftest import torus
 
 import flashdiffusion._native as native
-from flashdiffusion import Decoder, DiffusionMap
+from flashdiffusion import Decoder, DiffusionMap, kernel_matmul
 from flashdiffusion._points import as_points
 
 LONG = dict(n_components=64, beta=30.0, tolerance=1e-6)  # far more than a second of work
@@ -51,6 +52,35 @@ def test_control_c_stops_a_fit():
     )
     assert result.stdout.startswith("interrupted"), result.stdout + result.stderr
     assert float(result.stdout.split()[1]) < 2
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers")
+def test_a_signal_stops_the_loading_of_points():
+    """Of a kernel operator, which reads them and puts them in order: the answer comes long before that is done."""
+    pytest.importorskip("scipy")
+    from flashdiffusion import KernelOperator
+
+    class Enough(Exception):
+        pass
+
+    def enough(*_):
+        raise Enough
+
+    x = np.random.default_rng(0).normal(size=(1 << 20, 8)).astype(np.float32)
+    began = time.monotonic()
+    KernelOperator(x, beta=0.1)
+    whole = time.monotonic() - began
+    before = signal.signal(signal.SIGALRM, enough)
+    try:
+        for call in (lambda: KernelOperator(x, beta=0.1), lambda: kernel_matmul(x, np.ones(len(x)), beta=0.1)):
+            began = time.monotonic()
+            signal.setitimer(signal.ITIMER_REAL, whole / 20)
+            with pytest.raises(Enough):
+                call()
+            assert time.monotonic() - began < whole / 2
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def test_an_exception_in_the_callback_stops_a_fit_and_is_what_is_raised():

@@ -6,6 +6,7 @@ from conftest import dense_map, subspace_distance, torus
 
 anndata = pytest.importorskip("anndata", reason="anndata is not installed")
 import flashdiffusion.scanpy as fds  # noqa: E402
+from flashdiffusion import DiffusionMap, kernel_matmul  # noqa: E402
 
 
 @pytest.fixture
@@ -134,3 +135,39 @@ def test_a_root_counted_from_the_end_is_kept_as_a_row(cells):
     fds.diffmap(cells)
     fds.dpt(cells, root=-1)
     assert cells.uns["iroot"] == cells.n_obs - 1 and cells.obs["dpt_pseudotime"].iloc[-1] == 0
+
+
+@pytest.mark.parametrize("n_comps", [5, 15])
+def test_residuals_belong_to_the_components_they_were_left_with(cells, n_comps, monkeypatch, tmp_path):
+    """scanpy's diffmap after ours: other components, as many or more, and our parameters are still there."""
+    seen = []
+    monkeypatch.setattr(fds, "pseudotime", lambda *_, residuals, **__: seen.append(residuals) or np.zeros(300))
+    cells.uns["iroot"] = 3
+    fds.diffmap(cells, n_comps=n_comps, beta=1.5)
+    residuals = cells.uns["diffmap_params"]["residuals"][:9]
+    cells.write_h5ad(tmp_path / "cells.h5ad")
+    for ours in (cells, anndata.read_h5ad(tmp_path / "cells.h5ad")):
+        fds.dpt(ours)
+        np.testing.assert_array_equal(seen.pop(), residuals)
+    other = fds.diffmap(cells, n_comps=15, beta=0.8, copy=True)
+    cells.obsm["X_diffmap"], cells.uns["diffmap_evals"] = other.obsm["X_diffmap"], other.uns["diffmap_evals"]
+    fds.dpt(cells)
+    assert seen == [None]
+
+
+def test_scanpys_diffmap_after_ours(cells):
+    sc = pytest.importorskip("scanpy", reason="scanpy is not installed")
+    cells.uns["iroot"] = 3
+    fds.diffmap(cells, n_comps=5, beta=1.5)
+    sc.pp.neighbors(cells, n_neighbors=10, use_rep="X_pca")
+    sc.tl.diffmap(cells)
+    fds.dpt(cells)
+    assert np.isfinite(cells.obs["dpt_pseudotime"]).all()
+
+
+def test_annotated_data_is_no_table(cells):
+    """scikit-learn's methods say where its tables are, and who takes it as it is."""
+    model = DiffusionMap(2, beta=1.5).fit(cells.obsm["X_pca"])
+    for call in (DiffusionMap().fit, DiffusionMap().fit_transform, model.transform, lambda adata: kernel_matmul(adata, np.ones(300), beta=1.0)):
+        with pytest.raises(TypeError, match=r"X is annotated data.*X_pca.*to_df\(\).*flashdiffusion.scanpy.diffmap"):
+            call(cells)

@@ -43,7 +43,12 @@ def test_check_estimator(estimator, check):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
-    "estimator, check", [pytest.param(*pair, id=getattr(pair[1], "func", pair[1]).__name__) for pair in estimator_checks_generator(Decoder())]
+    "estimator, check",
+    [
+        pytest.param(*pair, id=f"{period}-{getattr(pair[1], 'func', pair[1]).__name__}")
+        for period in (None, 360)
+        for pair in estimator_checks_generator(Decoder(period=period))
+    ],
 )
 def test_check_estimator_on_a_decoder(estimator, check):
     check(estimator)

@@ -130,5 +130,28 @@ TEST(FitProgress, WorkBetweenReadingsCanBeStopped) {
   EXPECT_LT(points.rows_read, 4 * points.rows());
 }
 
+// Points that come after a fit are many: the wish to stop comes before the first pass.
+struct StopsBeforeThePass final : Observer {
+  void progress(const Progress& now) override { passes = now.pass; }
+  bool stop() override { return passes == 0 && ++asked > 3; }
+  std::size_t passes = 0, asked = 0;
+};
+
+TEST(FitProgress, LoadingPointsToTransformCanBeStopped) {
+  std::vector<float> few(300), many(std::size_t{1} << 18);
+  for (std::size_t i = 0; i < many.size(); ++i) many[i] = std::sin(0.3F * static_cast<float>(i));
+  std::copy(many.begin(), many.begin() + 300, few.begin());
+  Options options;
+  options.modes = 2;
+  options.beta = 1.0;
+  const Model model = fit(PointsView(few.data(), 100, 3), options);
+  StopsBeforeThePass observer;
+  options.observer = &observer;
+  ViewSource points(PointsView(many.data(), many.size() / 3, 3));
+  EXPECT_THROW(model.transform(points, 1, options), Error);
+  EXPECT_EQ(observer.passes, 0u);
+  EXPECT_EQ(observer.asked, 4u);
+}
+
 }  // namespace
 }  // namespace fd

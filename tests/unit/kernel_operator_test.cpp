@@ -1,7 +1,9 @@
 // The kernel as a linear operator: entries, the transposed product, equal points, refusals.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <string>
 #include <vector>
@@ -95,6 +97,38 @@ TEST(KernelOperator, RefusesWhatItCannotUse) {
   x.x[5] = nan;
   refused([&] { KernelOperator(view(x), 1.0); }, "X, row 3, column 2");
   refused([&] { KernelOperator(view(x), view(gaussian(4, 2)), 1.0); }, "NaN in X, row 3");
+}
+
+// Asked on the way in, while rows are read and put in order: whenever the answer is to stop, it is heeded there and then.
+struct StopsAt final : Observer {
+  explicit StopsAt(std::size_t at) : last(at) {}
+  bool stop() override { return ++asked >= last; }
+  std::size_t last, asked = 0;
+};
+
+TEST(KernelOperator, LoadingCanBeStopped) {
+  const Dataset x = gaussian(std::size_t{1} << 17, 4, 1), z = gaussian(std::size_t{1} << 17, 4, 2);
+  const std::size_t pieces = 4;  // of a table, of which a reading is one
+  for (const bool symmetric : {true, false}) {
+    const auto load = [&](StopsAt& observer) {
+      Options options;
+      options.observer = &observer;
+      return symmetric ? KernelOperator(view(x), 0.1, options) : KernelOperator(view(x), view(z), 0.1, options);
+    };
+    StopsAt never(std::numeric_limits<std::size_t>::max());
+    load(never);
+    EXPECT_GT(never.asked, 12 * pieces);  // more often than there are readings
+    for (std::size_t at = 1; at <= never.asked; at = at < never.asked ? std::min(never.asked, 2 * at) : at + 1) {
+      StopsAt observer(at);
+      try {
+        load(observer);
+        FAIL() << "ran on at question " << at;
+      } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), Failure::interrupted);
+      }
+      EXPECT_EQ(observer.asked, at);
+    }
+  }
 }
 
 }  // namespace
