@@ -7,6 +7,7 @@ import numbers
 import numpy as np
 
 from . import _native
+from ._points import ColumnNames
 
 MOST_THREADS = 4096  # as the library has it
 DEFAULT_SEED = 42  # the library's own: a fit without random_state is repeatable too
@@ -104,8 +105,10 @@ _NONE = {"components": "auto", "max_passes": 0, "basis": 0}  # as the command li
 
 def provenance(parameters, columns):
     """What a model file tells of the fit."""
-    columns = None if columns is None else list(columns)
-    return json.dumps({"interface": "python", "version": _native.version, "parameters": parameters, "feature_names": columns})
+    told = {"interface": "python", "version": _native.version, "parameters": parameters, "feature_names": None if columns is None else columns.texts}
+    if columns is not None and not columns.strings:
+        told["feature_names_were"] = "no strings"
+    return json.dumps(told)
 
 
 def remembered_columns(provenance, count):
@@ -119,7 +122,7 @@ def remembered_columns(provenance, count):
         return None, False
     if not isinstance(names, list) or len(names) != count or not all(isinstance(name, str) for name in names):
         return None, True
-    return np.asarray(names, dtype=object), False
+    return ColumnNames(names, "feature_names_were" not in told), False
 
 
 def remembered(provenance, precision):

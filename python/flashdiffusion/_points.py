@@ -6,6 +6,7 @@ Refusals are worded as scikit-learn words them. Values that are not finite are f
 import datetime
 import errno
 import os
+from typing import NamedTuple
 
 import numpy as np
 
@@ -75,22 +76,28 @@ def index_names(index):
     return [", ".join(map(str, entry)) if isinstance(entry, tuple) else str(entry) for entry in index.tolist()]
 
 
-def feature_names(table):
-    """Column names of a frame where all of them are strings, else None."""
+class ColumnNames(NamedTuple):
+    texts: list
+    strings: bool  # they are: for scikit-learn others are none
+
+    @property
+    def features(self):
+        return np.asarray(self.texts, dtype=object) if self.strings else None
+
+
+def column_names(table):
+    """Of a frame: all strings, or none of them; else None."""
     refuse_lazy(table)
     columns = getattr(table, "columns", None)
-    if columns is None or not hasattr(table, "shape"):
+    if columns is None or not hasattr(table, "shape") or not len(columns):
         return None
-    names = np.asarray(list(columns), dtype=object)
-    strings = [isinstance(name, str) for name in names]
-    if all(strings) and len(names):
-        return names
-    if any(strings):
+    strings = [isinstance(name, str) for name in columns]
+    if any(strings) and not all(strings):
         raise TypeError(
             "Feature names are only supported if all input features have string names, but your input has "
-            f"{sorted({type(name).__name__ for name in names})} as feature name / column name types."
+            f"{sorted({type(name).__name__ for name in columns})} as feature name / column name types."
         )
-    return None
+    return ColumnNames(list(columns) if all(strings) else index_names(columns), all(strings))
 
 
 def as_points(table, name="X"):
@@ -275,15 +282,29 @@ def _is_time(kind):
 
 def adopt_names(estimator, names):
     """Of the columns of the table that was fitted, or none."""
-    if names is not None:
-        estimator.feature_names_in_ = names
+    estimator._columns = names
+    if names is not None and names.strings:
+        estimator.feature_names_in_ = names.features
     elif hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_
 
 
+def _refuse_misplaced(known, given):
+    """Columns are taken by position: a name that another column had, which has it no more, is no matter of spelling."""
+    lost = {name for name, other in zip(known, given) if name != other}
+    for column, (name, other) in enumerate(zip(known, given)):
+        if name != other and other in lost:
+            raise ValueError(
+                f"X has columns of the fit in another order: column {column + 1} was {name!r} and is {other!r}; columns are taken by position"
+            )
+
+
 def refuse_other_columns(estimator, table, array):
     """Points that are transformed have the columns of the points that were fitted."""
-    fitted, given = getattr(estimator, "feature_names_in_", None), feature_names(table)
+    known, names = getattr(estimator, "_columns", None), column_names(table)
+    fitted, given = getattr(estimator, "feature_names_in_", None), None if names is None else names.features
+    if known is not None and names is not None and not (known.strings and names.strings):
+        _refuse_misplaced(known.texts, names.texts)
     if fitted is not None and given is not None and list(fitted) != list(given):
         unseen, missing = sorted(set(given) - set(fitted)), sorted(set(fitted) - set(given))
         message = "The feature names should match those that were passed during fit.\n"
@@ -294,7 +315,7 @@ def refuse_other_columns(estimator, table, array):
         if not unseen and not missing:
             message += "Feature names must be in the same order as they were in fit.\n"
         raise ValueError(message)
-    if fitted is not None and given is None:
+    if fitted is not None and given is None and not (names is not None and names.texts == known.texts):
         _warn(f"X does not have valid feature names, but {type(estimator).__name__} was fitted with feature names")
     if fitted is None and given is not None and not getattr(estimator, "_columns_unknown", False):
         _warn(f"X has feature names, but {type(estimator).__name__} was fitted without feature names")

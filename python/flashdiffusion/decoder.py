@@ -9,7 +9,7 @@ import numpy as np
 
 from ._estimator import Estimator, Self, not_fitted
 from ._options import whole
-from ._points import adopt_names, as_points, as_values, feature_names, refuse_not_finite, refuse_other_columns
+from ._points import adopt_names, as_points, as_values, column_names, refuse_not_finite, refuse_other_columns
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -60,7 +60,7 @@ class Decoder(Estimator):
             raise ValueError(f"ridge = {self.ridge!r} is not a finite number of at least 0")
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None")
-        names, X, y = feature_names(X), as_points(X).astype(np.float64), as_values(y, "y").astype(np.float64)
+        names, X, y = column_names(X), as_points(X).astype(np.float64), as_values(y, "y").astype(np.float64)
         self._flat, y = y.ndim == 1, y.reshape(len(y), -1)
         if len(X) < 2:
             raise ValueError("Found array with 1 sample: nothing can be learnt from a single row")

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _native, _options
 from ._estimator import Estimator, Self, not_fitted
-from ._points import adopt_names, as_checkpoint, as_points, feature_names, native_path, only_counts, refuse_not_finite, refuse_other_columns, row_names
+from ._points import adopt_names, as_checkpoint, as_points, column_names, native_path, only_counts, refuse_not_finite, refuse_other_columns, row_names
 from ._progress import Progress
 from .warnings import ConvergenceWarning, DataWarning, in_python, warn
 
@@ -227,7 +227,7 @@ class DiffusionMap(Estimator):
 
     def _checked(self, X):
         """What a fit is asked for, refused here where it is not sound."""
-        names, rows, points = feature_names(X), row_names(X), as_points(X)
+        names, rows, points = column_names(X), row_names(X), as_points(X)
         if len(points) < 3:
             samples = "1 sample" if len(points) == 1 else f"{len(points)} samples"
             raise ValueError(f"Found array with {samples} (shape={points.shape}): a diffusion map needs at least 3")

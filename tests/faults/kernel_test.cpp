@@ -17,7 +17,7 @@ namespace {
 struct Endless {};  // far more products than any of these fits needs
 
 // Spoils what one product gives.
-class Spoiled final : public PassedOn {
+class Spoiled final : public test::PassedOn {
  public:
   Spoiled(std::unique_ptr<Backend> inner, double value, bool everywhere, long at, long& products)
       : PassedOn(std::move(inner)), value_(value), everywhere_(everywhere), at_(at), products_(products) {}

@@ -21,7 +21,7 @@ namespace {
 enum class Where { load, panel, product, pair, gram };
 
 // A rank's back-end that fails at one place, at its n-th time.
-class Fails final : public PassedOn {
+class Fails final : public test::PassedOn {
  public:
   Fails(std::unique_ptr<Backend> inner, Where where, long at) : PassedOn(std::move(inner)), where_(where), left_(at) {}
 

@@ -123,20 +123,49 @@ def test_names_of_columns_are_in_the_file(points, tmp_path):
     assert not hasattr(loaded.fit(points), "feature_names_in_")
 
 
-@pytest.mark.skipif("FLASHDIFFUSION" not in os.environ, reason="FLASHDIFFUSION does not name the program")
-def test_of_a_file_without_them_nothing_is_said_of_names(points, tmp_path):
-    """The program's files do not hold the names of columns: that the table had none would be untrue."""
+NO_STRINGS = {"counted": range(4), "numbers": [10, 20, 30, 40], "fractions": [0.5, 1.5, 2.5, 3.5], "tuples": [("a", 1), ("a", 2), ("b", 1), ("b", 2)]}
+
+
+@pytest.mark.parametrize("names", NO_STRINGS.values(), ids=NO_STRINGS)
+def test_names_that_are_no_strings_are_compared_too(points, names, tmp_path):
     pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(points, columns=list("abcd"))
-    frame.to_csv(tmp_path / "points.csv", index=False)
-    subprocess.run([os.environ["FLASHDIFFUSION"], "fit", "points.csv", "-k", "2", "-o", "model.h5", "--quiet"], cwd=tmp_path, check=True, timeout=120)
-    loaded = DiffusionMap.load(tmp_path / "model.h5")
-    for model in (loaded, pickle.loads(pickle.dumps(loaded))):
+    frame = pandas.DataFrame(points)
+    frame.columns = pandas.Index(names) if isinstance(names, (range, list)) and not isinstance(names[0], tuple) else pandas.MultiIndex.from_tuples(names)
+    file = tmp_path / "model.h5"
+    fitted = DiffusionMap(2, beta=1.5).fit(frame)
+    fitted.save(file)
+    for model in (fitted, DiffusionMap.load(file), pickle.loads(pickle.dumps(fitted))):
+        assert not hasattr(model, "feature_names_in_")
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            model.transform(frame)
-    with pytest.warns(UserWarning, match="fitted without feature names"):
-        loaded.fit(points).transform(frame)
+            np.testing.assert_array_equal(model.transform(frame), model.transform(points))
+        with pytest.raises(ValueError, match="another order: column 1 was"):
+            model.transform(frame[frame.columns[::-1]])
+        with pytest.warns(UserWarning, match="fitted without feature names"):
+            model.transform(pandas.DataFrame(points, columns=list("abcd")))
+
+
+@pytest.mark.skipif("FLASHDIFFUSION" not in os.environ, reason="FLASHDIFFUSION does not name the program")
+@pytest.mark.parametrize("names", [list("abcd"), [0, 1, 2, 3], [10, 20, 30, 40]], ids=["letters", "counted", "numbers"])
+def test_names_of_columns_go_between_the_program_and_the_package(points, names, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(points, columns=names)
+    turned = frame[names[::-1]]
+    for name, table in (("points", frame), ("turned", turned)):
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+
+    def program(*arguments):
+        return subprocess.run([os.environ["FLASHDIFFUSION"], *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+
+    assert program("fit", "points.csv", "--header", "yes", "--beta", "1.5", "-k", "2", "-o", "model.h5", "--quiet").returncode == 0
+    loaded = DiffusionMap.load(tmp_path / "model.h5")
+    loaded.transform(frame)
+    with pytest.raises(ValueError, match="same order|another order"):
+        loaded.transform(turned)
+    DiffusionMap(2, beta=1.5).fit(frame).save(tmp_path / "model.h5")
+    assert program("transform", "model.h5", "points.csv", "-o", "placed.csv").returncode == 0
+    refused = program("transform", "model.h5", "turned.csv", "-o", "placed.csv")
+    assert refused.returncode == 2 and "another order" in refused.stderr, refused.stderr
 
 
 def test_polars(points):
