@@ -122,6 +122,7 @@ class Basis {
     h_.bottomRightCorner(index(rank), index(rank)) = symmetric(corner);
     error_.conservativeResize(index(size_));
     error_.tail(index(rank)).setConstant(error);
+    if (familiar_.cols() > 0) familiar_.conservativeResizeLike(Eigen::MatrixXd::Zero(index(size_), familiar_.cols()));
     columns_ += rank;
     passes_ += 1;
     joined_ = rank;
@@ -195,6 +196,7 @@ class Basis {
     h_ = symmetric(space_.gram(v, av));
     finite_ = h_.allFinite();
     error_ = Eigen::VectorXd(Eigen::VectorXd::Zero(index(size_)));
+    make_familiar(size_);
     passes_ = 1;
     columns_ = start.count;
   }
@@ -210,9 +212,9 @@ class Basis {
   // matrix, or are made anew before a vector is read.
   void archive(Archive& archive) {
     Eigen::VectorXd values = pairs_.values();
-    archive(size_, kept_, joined_, witnesses_, passes_, columns_, finite_, chain_, latest_, stream_, h_, corner_, error_, values);
+    archive(size_, kept_, joined_, witnesses_, passes_, columns_, finite_, chain_, latest_, stream_, h_, corner_, error_, familiar_, values);
     if (!archive.reading()) return;
-    if (size_ > most() || h_.rows() != index(size_) || h_.cols() != index(size_) || error_.size() != index(size_))
+    if (size_ > most() || (familiar_.cols() > 0 && familiar_.rows() != index(size_)) || h_.rows() != index(size_) || h_.cols() != index(size_) || error_.size() != index(size_))
       throw Error(Failure::input, "its basis is not one of this solve");
     pairs_ = LeadingPairs::of_diagonal(values);
   }
@@ -242,6 +244,15 @@ class Basis {
     space_.combine(vectors(), scaled, out, true);
   }
 
+  // What a Ritz vector has, squared, of a space F that was known before: |F^T V y|^2. F is the span of the first so many vectors of the basis, or of Ritz
+  // vectors; it is kept as V^T F, to which vectors that join add nothing, being orthogonal to all of V.
+  void make_familiar(std::size_t vectors) { familiar_ = Eigen::MatrixXd::Identity(index(size_), index(vectors)); }
+  void make_pairs_familiar(std::size_t pairs) { familiar_ = pairs_.vectors(index(pairs)).leftCols(index(pairs)); }
+  double familiar(std::size_t pair) {
+    return (familiar_.transpose() * pairs_.vectors(index(pair + 1)).col(index(pair))).squaredNorm();
+  }
+  std::size_t familiar() const { return static_cast<std::size_t>(familiar_.cols()); }  // its dimension
+
   void ritz_vectors(Columns out) { space_.combine(vectors(), pairs_.vectors(index(out.count)).leftCols(index(out.count)), out); }
 
   // Thick restart: the leading Ritz vectors replace the basis.
@@ -252,6 +263,7 @@ class Basis {
     Eigen::VectorXd doubts(index(count));
     for (std::size_t j = 0; j < count; ++j) doubts(index(j)) = doubt(j);
     error_ = std::move(doubts);
+    if (familiar_.cols() > 0) familiar_ = Eigen::MatrixXd(y.transpose() * familiar_);
     size_ = count;
     h_ = values().head(index(count)).asDiagonal().toDenseMatrix();
     kept_ = count;
@@ -294,6 +306,7 @@ class Basis {
   std::uint64_t stream_ = std::uint64_t{1} << 32;  // of random refills
   // Assigned as whole new matrices: Eigen gives back what a matrix held before it asks for what an expression needs, and where there
   // is no memory for that the old place would be given back twice.
+  Eigen::MatrixXd familiar_;    // V^T F of a space F that was known before; no columns: none was
   Eigen::MatrixXd h_, corner_;  // corner_: that of the directions that joined last, until latest() has looked at it
   Eigen::VectorXd error_;       // what an image may be off by
   LeadingPairs pairs_;

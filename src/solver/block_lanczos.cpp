@@ -46,6 +46,7 @@ class Iteration {
     space_.randomize(fresh.part(given, fresh.count - given), options_.seed, 0);
     basis_.grow(fresh, warm_ ? fresh.count - given : 0, std::min(fresh.count, options_.block), options_.seed);
     if (warm_ && fresh.count > given) ++heard_;
+    if (warm_) basis_.make_familiar(basis_.size() - std::min(basis_.size(), fresh.count - given));
     due_ = passes_until_wanted();
     grown_ = true;
   }
@@ -321,8 +322,19 @@ class Iteration {
     if (options_.values_only) return targets.empty() || know_values();
     if (!targets.empty() || proves_nothing()) return false;
     if (!seen_enough()) return false;
-    if (!crowded()) return true;
+    if (!crowded() && !found_by_witnesses()) return true;
     call_witnesses(worst_.back());
+    return false;
+  }
+
+  // A pair that a start held nothing of was found by a witness, which finds one direction of each eigenspace: there may be more. A start that was no
+  // good is as good as a random one if it held a share of all.
+  bool found_by_witnesses() {
+    if (basis_.familiar() == 0 || basis_.size() < modes_) return false;
+    const double share = static_cast<double>(basis_.familiar()) / static_cast<double>(basis_.vectors().rows());
+    const double hardly = narrow_ ? 0.1 : 0.1 * share;
+    for (std::size_t j = 0; j < modes_; ++j)
+      if (basis_.familiar(j) < hardly) return true;
     return false;
   }
 
@@ -372,6 +384,7 @@ class Iteration {
     first_ = Eigen::VectorXd(basis_.values().head(index(modes_)));
     first_worst_ = worst;
     worst_.assign(1, worst);  // what they find is not at the floor yet
+    basis_.make_pairs_familiar(std::min(modes_, basis_.size()));
     riding_ = called();
     heard_ = 0;
     late_ = 0;

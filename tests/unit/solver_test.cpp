@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "base/eigenpairs.hpp"
+#include "base/random.hpp"
 #include "solver/block_lanczos.hpp"
 #include "support/dense_diffusion.hpp"
 #include "support/test_operators.hpp"
@@ -219,6 +220,33 @@ TEST_P(Solver, WarmStartIsShortAndUselessStartIsNoLoss) {
   const Spectrum lost = block_lanczos(space, a, o, nullptr, useless.get());
   expect_largest(lost, values, k);
   EXPECT_LE(lost.passes, cold.passes + 1);
+}
+
+// A start that holds all but some copies of one eigenvalue, from a part of the points that had not been there: two witnesses find two.
+TEST_P(Solver, CopiesThatAStartHoldsNothingOfAreAllFound) {
+  const std::size_t n = 1500, k = 16;
+  for (const std::size_t hidden : {3, 6, 10, 20})
+    for (const double apart : {0.02, 0.1}) {  // of the start from eigenvectors, where it holds anything
+      SCOPED_TRACE(testing::Message() << hidden << " hidden, " << apart << " apart");
+      std::vector<double> values(n);
+      for (std::size_t i = 0; i < n; ++i)
+        values[i] = i < hidden ? 1 : 0.98 * std::exp(-0.02 * static_cast<double>(i - hidden));
+      DiagonalOperator a(space, values);
+      constexpr std::size_t carried = 20;
+      std::vector<double> host(n * carried, 0.0);
+      const Random noise(3, 1);
+      for (std::size_t i = hidden; i < n; ++i)
+        for (std::size_t c = 0; c < carried; ++c)
+          host[i * carried + c] = (i - hidden == c ? 1 : 0) + apart / std::sqrt(static_cast<double>(n)) * noise.normal(i * carried + c);
+      auto start = space.panel(plain_layout(n), carried), image = space.panel(plain_layout(n), carried);
+      backend->upload(host.data(), *start);
+      a.apply(*start, *image);
+      for (Panel* known : {image.get(), static_cast<Panel*>(nullptr)}) {
+        auto o = options(k);
+        o.carry = 4;
+        expect_largest(block_lanczos(space, a, o, nullptr, start.get(), known), values, k);
+      }
+    }
 }
 
 TEST_P(Solver, LockedVectorIsKeptOut) {
