@@ -7,7 +7,7 @@ import numbers
 import numpy as np
 
 from . import _native
-from ._points import ColumnNames
+from ._columns import ColumnNames
 
 MOST_THREADS = 4096  # as the library has it
 DEFAULT_SEED = 42  # the library's own: a fit without random_state is repeatable too

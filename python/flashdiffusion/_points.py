@@ -6,7 +6,6 @@ Refusals are worded as scikit-learn words them. Values that are not finite are f
 import datetime
 import errno
 import os
-from typing import NamedTuple
 
 import numpy as np
 
@@ -73,31 +72,13 @@ def only_counts(index):
 
 def index_names(index):
     """Entries of an index as text, one by one, so that a name is the same whatever names stand beside it."""
-    return [", ".join(map(str, entry)) if isinstance(entry, tuple) else str(entry) for entry in index.tolist()]
+    return [", ".join(map(_part, entry)) if isinstance(entry, tuple) else str(entry) for entry in index.tolist()]
 
 
-class ColumnNames(NamedTuple):
-    texts: list
-    strings: bool  # they are: for scikit-learn others are none
-
-    @property
-    def features(self):
-        return np.asarray(self.texts, dtype=object) if self.strings else None
-
-
-def column_names(table):
-    """Of a frame: all strings, or none of them; else None."""
-    refuse_lazy(table)
-    columns = getattr(table, "columns", None)
-    if columns is None or not hasattr(table, "shape") or not len(columns):
-        return None
-    strings = [isinstance(name, str) for name in columns]
-    if any(strings) and not all(strings):
-        raise TypeError(
-            "Feature names are only supported if all input features have string names, but your input has "
-            f"{sorted({type(name).__name__ for name in columns})} as feature name / column name types."
-        )
-    return ColumnNames(list(columns) if all(strings) else index_names(columns), all(strings))
+def _part(entry):
+    """Of a name of several parts, in quotes, as in CSV, where it could be taken for two."""
+    text = str(entry)
+    return '"' + text.replace('"', '""') + '"' if "," in text or '"' in text else text
 
 
 def as_points(table, name="X"):
@@ -278,54 +259,3 @@ def _is_time(kind):
     if callable(temporal):
         return temporal()
     return getattr(kind, "kind", None) in ("M", "m") or str(kind).startswith(("period", "date", "time"))
-
-
-def adopt_names(estimator, names):
-    """Of the columns of the table that was fitted, or none."""
-    estimator._columns = names
-    if names is not None and names.strings:
-        estimator.feature_names_in_ = names.features
-    elif hasattr(estimator, "feature_names_in_"):
-        del estimator.feature_names_in_
-
-
-def _refuse_misplaced(known, given):
-    """Columns are taken by position: a name that another column had, which has it no more, is no matter of spelling."""
-    lost = {name for name, other in zip(known, given) if name != other}
-    for column, (name, other) in enumerate(zip(known, given)):
-        if name != other and other in lost:
-            raise ValueError(
-                f"X has columns of the fit in another order: column {column + 1} was {name!r} and is {other!r}; columns are taken by position"
-            )
-
-
-def refuse_other_columns(estimator, table, array):
-    """Points that are transformed have the columns of the points that were fitted."""
-    known, names = getattr(estimator, "_columns", None), column_names(table)
-    fitted, given = getattr(estimator, "feature_names_in_", None), None if names is None else names.features
-    if known is not None and names is not None and not (known.strings and names.strings):
-        _refuse_misplaced(known.texts, names.texts)
-    if fitted is not None and given is not None and list(fitted) != list(given):
-        unseen, missing = sorted(set(given) - set(fitted)), sorted(set(fitted) - set(given))
-        message = "The feature names should match those that were passed during fit.\n"
-        for title, names in (("Feature names unseen at fit time", unseen), ("Feature names seen at fit time, yet now missing", missing)):
-            if names:
-                message += f"{title}:\n" + "".join(f"- {name}\n" for name in names[:5])
-                message += "- ...\n" if len(names) > 5 else ""
-        if not unseen and not missing:
-            message += "Feature names must be in the same order as they were in fit.\n"
-        raise ValueError(message)
-    if fitted is not None and given is None and not (names is not None and names.texts == known.texts):
-        _warn(f"X does not have valid feature names, but {type(estimator).__name__} was fitted with feature names")
-    if fitted is None and given is not None and not getattr(estimator, "_columns_unknown", False):
-        _warn(f"X has feature names, but {type(estimator).__name__} was fitted without feature names")
-    if array.shape[1] != estimator.n_features_in_:
-        raise ValueError(
-            f"X has {array.shape[1]} features, but {type(estimator).__name__} is expecting {estimator.n_features_in_} features as input."
-        )
-
-
-def _warn(message):
-    from .warnings import warn
-
-    warn(UserWarning(message))

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._columns import adopt_names, column_names, refuse_other_columns
 from ._estimator import Estimator, Self, not_fitted
 from ._options import whole
-from ._points import adopt_names, as_points, as_values, column_names, refuse_not_finite, refuse_other_columns
+from ._points import as_points, as_values, refuse_not_finite
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

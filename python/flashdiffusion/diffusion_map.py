@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _native, _options
+from ._columns import adopt_names, column_names, refuse_other_columns
 from ._estimator import Estimator, Self, not_fitted
-from ._points import adopt_names, as_checkpoint, as_points, column_names, native_path, only_counts, refuse_not_finite, refuse_other_columns, row_names
+from ._points import as_checkpoint, as_points, native_path, only_counts, refuse_not_finite, row_names
 from ._progress import Progress
 from .warnings import ConvergenceWarning, DataWarning, in_python, warn
 
