@@ -53,6 +53,11 @@ def refuse_lazy(table, name="X"):
         raise TypeError(f"{name} is a lazy frame: call .collect() first")
 
 
+def refuse_annotated(table, name, instead):
+    if hasattr(table, "obsm") and hasattr(table, "obs_names"):
+        raise TypeError(f"{name} is annotated data ({type(table).__name__}): give {instead}")
+
+
 def row_names(table):
     """Names of the rows of a frame of pandas: its index as text, where that does more than count them from 0; else None."""
     if not hasattr(table, "iloc") or only_counts(table.index):
@@ -83,11 +88,9 @@ def _part(entry):
 
 def as_points(table, name="X"):
     """The rows as an array: float32 and float64 in C order as they are, the rest converted (float16 to float32, others to float64)."""
-    if hasattr(table, "obsm") and hasattr(table, "obs_names"):
-        raise TypeError(
-            f"{name} is annotated data ({type(table).__name__}): give a table of its cells, such as adata.obsm['X_pca'] or adata.to_df(), or use "
-            "flashdiffusion.scanpy.diffmap(adata)"
-        )
+    refuse_annotated(
+        table, name, "a table of its cells, such as adata.obsm['X_pca'] or adata.to_df(), or use flashdiffusion.scanpy.diffmap(adata)"
+    )
     if is_sparse(table):
         raise TypeError(
             f"Sparse data was passed for {name}, but dense data is required. Use '.toarray()' to convert to a dense numpy array, or "
@@ -131,6 +134,7 @@ def as_points(table, name="X"):
 
 def as_values(table, name):
     """A value, or a row of values, for each point, held to the rules of ``as_points``."""
+    refuse_annotated(table, name, "values of its cells, such as adata.obs['total_counts'] or adata.obsm['X_pca']")
     if is_sparse(table):
         raise TypeError(f"{name} is sparse, but a dense array is required: use '.toarray()'")
     refuse_lazy(table, name)
@@ -194,7 +198,7 @@ def _without_missing(objects, columns, name):
     kinds = set(map(type, objects.ravel().tolist()))
     if all(issubclass(kind, (int, float, str, np.number, np.bool_)) and not issubclass(kind, np.timedelta64) for kind in kinds):
         return objects
-    table = np.array([[np.nan if _missing(value) else value for value in row] for row in objects.tolist()], dtype=object).reshape(objects.shape)
+    table = np.array([[np.nan if missing(value) else value for value in row] for row in objects.tolist()], dtype=object).reshape(objects.shape)
     places = []
     for column, values in zip(columns, table.T):
         row = next((i for i, value in enumerate(values) if isinstance(value, _TIMES)), None)
@@ -207,7 +211,7 @@ def _without_missing(objects, columns, name):
 _TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 
 
-def _missing(value):
+def missing(value):
     """None, NaN, NaT, and pandas' NA, which is neither equal to itself nor not."""
     try:
         return value is None or bool(value != value)
