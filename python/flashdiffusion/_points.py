@@ -101,6 +101,8 @@ def as_points(table, name="X"):
         table = _values(table, name)
     table = unmasked(table)
     array = table if type(table) is np.ndarray else np.asarray(table)
+    if array.dtype == object and array.ndim == 0:
+        raise TypeError(f"{name} is a {type(table).__name__}, which is no table: give an array, a frame or a list of rows")
     if np.iscomplexobj(array):
         raise ValueError(f"Complex data not supported\n{array}\n")
     if array.dtype not in (np.float32, np.float64) or not array.dtype.isnative:

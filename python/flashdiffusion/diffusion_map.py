@@ -367,7 +367,8 @@ class DiffusionMap(Estimator):
         made, shape = self.embedding_, np.shape(coordinates)
         if shape != made.shape:
             raise ValueError(f"embedding_ has shape {made.shape}, and what is assigned to it {shape}")
-        written = as_points(coordinates, "embedding_")
+        with np.errstate(over="ignore"):  # refused below
+            written = as_points(coordinates, "embedding_").astype(made.dtype, copy=False)
         refuse_not_finite(written, "embedding_")
         made[...] = written  # as writing into it, which is what `embedding_ *= -1` comes to
 
