@@ -68,7 +68,10 @@ class Decoder(Estimator):
         if not (np.isfinite(X).all() and np.isfinite(y).all()):
             raise ValueError("coordinates and targets must be finite: a NaN or infinite value was found")
         x_size, y_size = _size(X), _size(y, period)
-        X, y, period = np.ldexp(X, -x_size), np.ldexp(y, -y_size), _scaled(period, y_size)
+        with np.errstate(over="ignore"):
+            X, y, period = np.ldexp(X, -x_size), np.ldexp(y, -y_size), _scaled(period, y_size)
+        if not np.isfinite(y).all():
+            raise ValueError(f"targets are too large for period = {self.period!r}: no digit of their angle is left")
         varies = _difference(y, y[0], period).std(0) > _nothing(y, period)  # the same in another turn is the same
         y = _unroll(y, period)
         self.n_features_in_ = X.shape[1]

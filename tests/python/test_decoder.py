@@ -168,3 +168,5 @@ def test_no_unit_is_too_small_or_too_large(scale):
         np.testing.assert_allclose(other.predict(x) / power, wanted.predict(x), rtol=1e-12)
         other = Decoder(**how).fit(x / power, angle)
         np.testing.assert_allclose(other.predict(x / power), wanted.predict(x), rtol=1e-12)
+    with pytest.raises(ValueError, match="too large for period = 1e-320"):
+        Decoder(period=1e-320).fit(x, angle)
