@@ -7,7 +7,7 @@ import numbers
 import numpy as np
 
 from . import _native
-from ._points import ColumnNames
+from ._columns import ColumnNames
 
 MOST_THREADS = 4096  # as the library has it
 DEFAULT_SEED = 42  # the library's own: a fit without random_state is repeatable too
@@ -32,7 +32,10 @@ def real(name, value):
         value = value[()]
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
         raise ValueError(f"{name} = {value!r} is not a number")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"{name} is a number beyond all that fp64 holds") from None
 
 
 def positive(name, value):
@@ -44,12 +47,12 @@ def positive(name, value):
 
 def threads(n_jobs):
     """Threads for an ``n_jobs``: None and -1 are all cores, -2 all but one, and so on."""
-    if n_jobs is None or n_jobs == -1:
+    if n_jobs is None:
         return 0
     if isinstance(n_jobs, numbers.Integral) and not isinstance(n_jobs, (bool, np.bool_)) and n_jobs < 0:
         import os
 
-        return max(1, len(os.sched_getaffinity(0)) + 1 + int(n_jobs))
+        return 0 if n_jobs == -1 else max(1, len(os.sched_getaffinity(0)) + 1 + int(n_jobs))
     return whole("n_jobs", n_jobs, 1, MOST_THREADS)
 
 
@@ -201,5 +204,5 @@ def fit_options(
     options.memory_bytes = None if memory_bytes is None else whole("memory_bytes", memory_bytes, 0, 2**63 - 1)
     if isinstance(trim, str) and trim != "auto":
         raise ValueError(f"trim = {trim!r} is neither 'auto' nor a fraction below 0.5")
-    options.trim = None if trim in ("auto", None) else real("trim", trim)
+    options.trim = None if trim is None or isinstance(trim, str) else real("trim", trim)
     return options

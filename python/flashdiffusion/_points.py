@@ -6,7 +6,6 @@ Refusals are worded as scikit-learn words them. Values that are not finite are f
 import datetime
 import errno
 import os
-from typing import NamedTuple
 
 import numpy as np
 
@@ -54,6 +53,11 @@ def refuse_lazy(table, name="X"):
         raise TypeError(f"{name} is a lazy frame: call .collect() first")
 
 
+def refuse_annotated(table, name, instead):
+    if hasattr(table, "obsm") and hasattr(table, "obs_names"):
+        raise TypeError(f"{name} is annotated data ({type(table).__name__}): give {instead}")
+
+
 def row_names(table):
     """Names of the rows of a frame of pandas: its index as text, where that does more than count them from 0; else None."""
     if not hasattr(table, "iloc") or only_counts(table.index):
@@ -73,40 +77,20 @@ def only_counts(index):
 
 def index_names(index):
     """Entries of an index as text, one by one, so that a name is the same whatever names stand beside it."""
-    return [", ".join(map(str, entry)) if isinstance(entry, tuple) else str(entry) for entry in index.tolist()]
+    return [", ".join(map(_part, entry)) if isinstance(entry, tuple) else str(entry) for entry in index.tolist()]
 
 
-class ColumnNames(NamedTuple):
-    texts: list
-    strings: bool  # they are: for scikit-learn others are none
-
-    @property
-    def features(self):
-        return np.asarray(self.texts, dtype=object) if self.strings else None
-
-
-def column_names(table):
-    """Of a frame: all strings, or none of them; else None."""
-    refuse_lazy(table)
-    columns = getattr(table, "columns", None)
-    if columns is None or not hasattr(table, "shape") or not len(columns):
-        return None
-    strings = [isinstance(name, str) for name in columns]
-    if any(strings) and not all(strings):
-        raise TypeError(
-            "Feature names are only supported if all input features have string names, but your input has "
-            f"{sorted({type(name).__name__ for name in columns})} as feature name / column name types."
-        )
-    return ColumnNames(list(columns) if all(strings) else index_names(columns), all(strings))
+def _part(entry):
+    """Of a name of several parts, in quotes, as in CSV, where it could be taken for two."""
+    text = str(entry)
+    return '"' + text.replace('"', '""') + '"' if "," in text or '"' in text else text
 
 
 def as_points(table, name="X"):
     """The rows as an array: float32 and float64 in C order as they are, the rest converted (float16 to float32, others to float64)."""
-    if hasattr(table, "obsm") and hasattr(table, "obs_names"):
-        raise TypeError(
-            f"{name} is annotated data ({type(table).__name__}): give a table of its cells, such as adata.obsm['X_pca'] or adata.to_df(), or use "
-            "flashdiffusion.scanpy.diffmap(adata)"
-        )
+    refuse_annotated(
+        table, name, "a table of its cells, such as adata.obsm['X_pca'] or adata.to_df(), or use flashdiffusion.scanpy.diffmap(adata)"
+    )
     if is_sparse(table):
         raise TypeError(
             f"Sparse data was passed for {name}, but dense data is required. Use '.toarray()' to convert to a dense numpy array, or "
@@ -117,6 +101,8 @@ def as_points(table, name="X"):
         table = _values(table, name)
     table = unmasked(table)
     array = table if type(table) is np.ndarray else np.asarray(table)
+    if array.dtype == object and array.ndim == 0:
+        raise TypeError(f"{name} is a {type(table).__name__}, which is no table: give an array, a frame or a list of rows")
     if np.iscomplexobj(array):
         raise ValueError(f"Complex data not supported\n{array}\n")
     if array.dtype not in (np.float32, np.float64) or not array.dtype.isnative:
@@ -150,6 +136,7 @@ def as_points(table, name="X"):
 
 def as_values(table, name):
     """A value, or a row of values, for each point, held to the rules of ``as_points``."""
+    refuse_annotated(table, name, "values of its cells, such as adata.obs['total_counts'] or adata.obsm['X_pca']")
     if is_sparse(table):
         raise TypeError(f"{name} is sparse, but a dense array is required: use '.toarray()'")
     refuse_lazy(table, name)
@@ -213,7 +200,7 @@ def _without_missing(objects, columns, name):
     kinds = set(map(type, objects.ravel().tolist()))
     if all(issubclass(kind, (int, float, str, np.number, np.bool_)) and not issubclass(kind, np.timedelta64) for kind in kinds):
         return objects
-    table = np.array([[np.nan if _missing(value) else value for value in row] for row in objects.tolist()], dtype=object).reshape(objects.shape)
+    table = np.array([[np.nan if missing(value) else value for value in row] for row in objects.tolist()], dtype=object).reshape(objects.shape)
     places = []
     for column, values in zip(columns, table.T):
         row = next((i for i, value in enumerate(values) if isinstance(value, _TIMES)), None)
@@ -226,7 +213,7 @@ def _without_missing(objects, columns, name):
 _TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 
 
-def _missing(value):
+def missing(value):
     """None, NaN, NaT, and pandas' NA, which is neither equal to itself nor not."""
     try:
         return value is None or bool(value != value)
@@ -278,54 +265,3 @@ def _is_time(kind):
     if callable(temporal):
         return temporal()
     return getattr(kind, "kind", None) in ("M", "m") or str(kind).startswith(("period", "date", "time"))
-
-
-def adopt_names(estimator, names):
-    """Of the columns of the table that was fitted, or none."""
-    estimator._columns = names
-    if names is not None and names.strings:
-        estimator.feature_names_in_ = names.features
-    elif hasattr(estimator, "feature_names_in_"):
-        del estimator.feature_names_in_
-
-
-def _refuse_misplaced(known, given):
-    """Columns are taken by position: a name that another column had, which has it no more, is no matter of spelling."""
-    lost = {name for name, other in zip(known, given) if name != other}
-    for column, (name, other) in enumerate(zip(known, given)):
-        if name != other and other in lost:
-            raise ValueError(
-                f"X has columns of the fit in another order: column {column + 1} was {name!r} and is {other!r}; columns are taken by position"
-            )
-
-
-def refuse_other_columns(estimator, table, array):
-    """Points that are transformed have the columns of the points that were fitted."""
-    known, names = getattr(estimator, "_columns", None), column_names(table)
-    fitted, given = getattr(estimator, "feature_names_in_", None), None if names is None else names.features
-    if known is not None and names is not None and not (known.strings and names.strings):
-        _refuse_misplaced(known.texts, names.texts)
-    if fitted is not None and given is not None and list(fitted) != list(given):
-        unseen, missing = sorted(set(given) - set(fitted)), sorted(set(fitted) - set(given))
-        message = "The feature names should match those that were passed during fit.\n"
-        for title, names in (("Feature names unseen at fit time", unseen), ("Feature names seen at fit time, yet now missing", missing)):
-            if names:
-                message += f"{title}:\n" + "".join(f"- {name}\n" for name in names[:5])
-                message += "- ...\n" if len(names) > 5 else ""
-        if not unseen and not missing:
-            message += "Feature names must be in the same order as they were in fit.\n"
-        raise ValueError(message)
-    if fitted is not None and given is None and not (names is not None and names.texts == known.texts):
-        _warn(f"X does not have valid feature names, but {type(estimator).__name__} was fitted with feature names")
-    if fitted is None and given is not None and not getattr(estimator, "_columns_unknown", False):
-        _warn(f"X has feature names, but {type(estimator).__name__} was fitted without feature names")
-    if array.shape[1] != estimator.n_features_in_:
-        raise ValueError(
-            f"X has {array.shape[1]} features, but {type(estimator).__name__} is expecting {estimator.n_features_in_} features as input."
-        )
-
-
-def _warn(message):
-    from .warnings import warn
-
-    warn(UserWarning(message))

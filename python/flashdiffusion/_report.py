@@ -8,8 +8,8 @@ import tempfile
 import numpy as np
 
 from ._native import Labels, report_page
-from ._labels import in_order, missing
-from ._points import as_path, refuse_lazy
+from ._labels import as_column, in_order, missing
+from ._points import as_path, refuse_annotated, refuse_lazy
 
 TABLE = "border-collapse:collapse;margin:.4em 0"
 CELL = "text-align:left;padding:.15em 1em .15em 0;border:0;vertical-align:top"
@@ -44,8 +44,7 @@ def page(model, labels=None, title=None):
     """The library's page; labels are a column of words or numbers, or several by name (a dict, a data frame)."""
     columns = []
     for name, values in _named(labels):
-        given = in_order(f"labels {name!r}", values, model)
-        values = np.asarray(given)
+        values = as_column(in_order(f"labels {name!r}", values, model), exact=True)
         if values.shape != (len(model.psi_),):
             raise ValueError(f"labels {name!r} have shape {values.shape}: one is needed for each of the {len(model.psi_)} rows")
         column = Labels()
@@ -54,13 +53,12 @@ def page(model, labels=None, title=None):
             raise ValueError(f"labels {name!r} are complex numbers: give their parts or sizes")
         if values.dtype.kind == "m":
             raise ValueError(f"labels {name!r} are spans of time: give them as numbers, values / np.timedelta64(1, 's')")
-        entries = list(given) if isinstance(given, (list, tuple)) else values
         if values.dtype.kind == "M":
             column.words = _dates(values)
-        elif np.issubdtype(values.dtype, np.number) and not _rounded(entries):
+        elif values.dtype.kind in "fiu":
             column.numbers = values.astype(float).tolist()
         else:
-            column.words = ["" if missing(value) else str(value) for value in (entries if isinstance(entries, list) else entries.tolist())]
+            column.words = ["" if missing(value) else str(value) for value in values.tolist()]
         columns.append(column)
     return report_page(model._model, "" if title is None else str(title), columns)
 
@@ -88,26 +86,21 @@ def write_whole(text, path):
         raise
 
 
-def _rounded(entries):
-    """Whether there are whole numbers that no double holds: as such, different ones could become one."""
-    if isinstance(entries, np.ndarray):
-        if entries.dtype.kind not in "iu" or entries.dtype.itemsize < 8:
-            return False
-        entries = entries.tolist()
-    return any(isinstance(entry, (int, np.integer)) and int(entry) != float(entry) for entry in entries)
-
-
 def _dates(values):
     """Dates in words, as fine as they need: days where all are whole ones."""
     for unit in ("D", "s", "ms", "us", "ns", np.datetime_data(values.dtype)[0]):
-        coarse = values.astype(f"datetime64[{unit}]")
-        if np.all((coarse == values) | np.isnat(values)):
-            break
+        try:
+            coarse = values.astype(f"datetime64[{unit}]")
+            if np.all((coarse == values) | np.isnat(values)):
+                break
+        except OverflowError:  # NumPy makes no days of picoseconds
+            continue
     return ["" if np.isnat(value) else str(value).replace("T", " ") for value in coarse]
 
 
 def _named(labels):
     refuse_lazy(labels, "labels")
+    refuse_annotated(labels, "labels", "columns of its cells, such as adata.obs or adata.obs['leiden']")
     if labels is None:
         return []
     if isinstance(labels, dict):

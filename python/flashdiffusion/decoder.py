@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import numbers
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._columns import adopt_names, column_names, refuse_other_columns
 from ._estimator import Estimator, Self, not_fitted
-from ._options import whole
-from ._points import adopt_names, as_points, as_values, column_names, refuse_not_finite, refuse_other_columns
+from ._options import positive, real, whole
+from ._points import as_points, as_values, refuse_not_finite
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -54,9 +54,8 @@ class Decoder(Estimator):
 
     def fit(self: Self, X: Any, y: ArrayLike) -> Self:
         """X: a row of coordinates each, y: a target or a row of targets each."""
-        if self.period is not None and not (_is_number(self.period) and 0 < self.period < np.inf):
-            raise ValueError(f"period = {self.period!r} is not a finite number above 0")
-        if self.ridge is not None and not (_is_number(self.ridge) and 0 <= self.ridge < np.inf):
+        period, ridge = self._period, None if self.ridge is None else real("ridge", self.ridge)
+        if ridge is not None and not 0 <= ridge < np.inf:
             raise ValueError(f"ridge = {self.ridge!r} is not a finite number of at least 0")
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None")
@@ -68,18 +67,24 @@ class Decoder(Estimator):
             raise ValueError(f"{len(X)} rows of coordinates, but {len(y)} targets")
         if not (np.isfinite(X).all() and np.isfinite(y).all()):
             raise ValueError("coordinates and targets must be finite: a NaN or infinite value was found")
-        varies = self._difference(y, y[0]).std(0) > self._nothing(y)  # the same in another turn is the same
-        y = self._unroll(y)
+        x_size, y_size = _size(X), _size(y, period)
+        with np.errstate(over="ignore"):
+            X, y, period = np.ldexp(X, -x_size), np.ldexp(y, -y_size), _scaled(period, y_size)
+        if not np.isfinite(y).all():
+            raise ValueError(f"targets are too large for period = {self.period!r}: no digit of their angle is left")
+        varies = _difference(y, y[0], period).std(0) > _nothing(y, period)  # the same in another turn is the same
+        y = _unroll(y, period)
         self.n_features_in_ = X.shape[1]
         adopt_names(self, names)
         scale = (X - X[0]).std(0)
         scale = np.where(scale > _rounding(X), scale, np.inf)  # a column that does not vary has no coefficient
-        self.error_ = np.full(y.shape[1] // (2 if self.period else 1), np.nan)
-        self.ridge_ = self.ridge
-        if self.ridge is None:
-            self.ridge_, self.error_ = self._cross_validate(X / scale, y, varies)
-        coefficients, self.intercept_ = _solve(X / scale, y, self.ridge_)
-        self.coefficients_ = coefficients / scale[:, None]
+        self.error_, self.ridge_ = np.full(len(varies), np.nan), ridge
+        if ridge is None:
+            self.ridge_, error = self._cross_validate(X / scale, y, varies, period)
+            self.error_ = np.ldexp(error, y_size)
+        coefficients, intercept = _solve(X / scale, y, self.ridge_)
+        y_size = y_size if period is None else 0  # cosine and sine have none
+        self.coefficients_, self.intercept_ = np.ldexp(coefficients / scale[:, None], y_size - x_size[:, None]), np.ldexp(intercept, y_size)
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -89,7 +94,7 @@ class Decoder(Estimator):
         points = as_points(X)
         refuse_other_columns(self, X, points)
         refuse_not_finite(points)
-        y = self._roll(points @ self.coefficients_ + self.intercept_)
+        y = _roll(points @ self.coefficients_ + self.intercept_, self._period)
         return y[:, 0] if self._flat else y
 
     def score(self, X: Any, y: ArrayLike) -> float:
@@ -102,10 +107,12 @@ class Decoder(Estimator):
             raise ValueError(f"targets have shape {y.shape}, but {made.shape} is what is predicted for these coordinates")
         if not np.isfinite(y).all():
             raise ValueError("targets must be finite: a NaN or infinite value was found")
-        error = self._difference(made, y)
-        centre = self._roll(_mean(self._unroll(y))[None]) if self.period else _mean(y)
-        squares, spread = (error**2).sum(0), (self._difference(y, centre) ** 2).sum(0)
-        nothing = len(y) * self._nothing(y) ** 2
+        size = _size(y, self._period)
+        made, y, period = np.ldexp(made, -size), np.ldexp(y, -size), _scaled(self._period, size)
+        error = _difference(made, y, period)
+        centre = _roll(_mean(_unroll(y, period))[None], period) if period is not None else _mean(y)
+        squares, spread = (error**2).sum(0), (_difference(y, centre, period) ** 2).sum(0)
+        nothing = len(y) * _nothing(y, period) ** 2
         varies = spread > nothing
         return float(np.where(varies, 1 - squares / np.where(varies, spread, 1.0), squares <= nothing).mean())
 
@@ -117,45 +124,62 @@ class Decoder(Estimator):
         tags.target_tags.required = tags.target_tags.multi_output = True
         return tags
 
-    # cosine and sine of a circular target stand side by side
-    def _unroll(self, y):
-        if not self.period:
-            return y
-        angle = 2 * np.pi / self.period * y
-        return np.concatenate([np.cos(angle), np.sin(angle)], axis=1)
+    @property
+    def _period(self):
+        return None if self.period is None else positive("period", self.period)
 
-    def _roll(self, y):
-        if not self.period:
-            return y
-        half = y.shape[1] // 2
-        turned = (self.period / (2 * np.pi) * np.arctan2(y[:, half:], y[:, :half])) % self.period
-        return np.where(turned < self.period, turned, 0.0)  # a little below 0 the remainder is rounded to the period
-
-    def _difference(self, a, b):
-        if not self.period:
-            return a - b
-        return (a - b + self.period / 2) % self.period - self.period / 2
-
-    def _nothing(self, y):
-        """Of each target: a spread that is rounding of one value, or of a turn."""
-        return _rounding(np.vstack([y, np.full(y.shape[1], self.period or 0.0)]))
-
-    def _cross_validate(self, X, y, varies):
+    def _cross_validate(self, X, y, varies, period):
         if not 2 <= whole("folds", self.folds, 2) <= len(X):
             raise ValueError(f"folds = {self.folds!r} is not between 2 and the {len(X)} rows")
         fold = np.random.default_rng(0).permutation(len(X)) % self.folds  # the same every time
         grid = 10.0 ** np.arange(-8, 3)
-        squares = np.zeros((len(grid), len(self.error_)))
+        squares = np.zeros((len(grid), len(varies)))
         for f in range(self.folds):
             kept, held = fold != f, fold == f
             for i, ridge in enumerate(grid):
                 coefficients, intercept = _solve(X[kept], y[kept], ridge)
-                error = self._difference(self._roll(X[held] @ coefficients + intercept), self._roll(y[held]))
+                error = _difference(_roll(X[held] @ coefficients + intercept, period), _roll(y[held], period), period)
                 squares[i] += (error**2).sum(0)
         scale = squares.min(0)
         scale = np.where(varies, np.where(scale > 0, scale, 1.0), np.inf)
         best = int(np.argmin((squares / scale).sum(1)))  # targets that vary weigh alike, whatever their unit
         return float(grid[best]), np.sqrt(squares[best] / len(X))
+
+
+def _size(columns, period=None):
+    """Of each column the power of two that is its size, or its period's: squares of values divided by it are neither nothing nor infinite."""
+    return np.frexp(np.abs(columns).max(0) if period is None else np.full(columns.shape[1], period))[1]
+
+
+def _scaled(period, size):
+    return None if period is None else float(np.ldexp(period, -size[0]))
+
+
+# cosine and sine of a circular target stand side by side
+def _unroll(y, period):
+    if period is None:
+        return y
+    angle = 2 * np.pi / period * y
+    return np.concatenate([np.cos(angle), np.sin(angle)], axis=1)
+
+
+def _roll(y, period):
+    if period is None:
+        return y
+    half = y.shape[1] // 2
+    turned = (period / (2 * np.pi) * np.arctan2(y[:, half:], y[:, :half])) % period
+    return np.where(turned < period, turned, 0.0)  # a little below 0 the remainder is rounded to the period
+
+
+def _difference(a, b, period):
+    if period is None:
+        return a - b
+    return (a - b + period / 2) % period - period / 2
+
+
+def _nothing(y, period):
+    """Of each target: a spread that is rounding of one value, or of a turn."""
+    return _rounding(np.vstack([y, np.full(y.shape[1], period or 0.0)]))
 
 
 def _mean(columns):
@@ -166,10 +190,6 @@ def _mean(columns):
 def _rounding(columns):
     """Of each column: a spread that is rounding of one value."""
     return 8 * np.finfo(np.float64).eps * np.abs(columns).max(0)
-
-
-def _is_number(value):
-    return isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
 
 
 def _solve(X, y, ridge):

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _native, _options
+from ._columns import adopt_names, column_names, refuse_other_columns
 from ._estimator import Estimator, Self, not_fitted
-from ._points import adopt_names, as_checkpoint, as_points, column_names, native_path, only_counts, refuse_not_finite, refuse_other_columns, row_names
+from ._points import as_checkpoint, as_points, native_path, only_counts, refuse_not_finite, row_names
 from ._progress import Progress
 from .warnings import ConvergenceWarning, DataWarning, in_python, warn
 
@@ -366,7 +367,8 @@ class DiffusionMap(Estimator):
         made, shape = self.embedding_, np.shape(coordinates)
         if shape != made.shape:
             raise ValueError(f"embedding_ has shape {made.shape}, and what is assigned to it {shape}")
-        written = as_points(coordinates, "embedding_")
+        with np.errstate(over="ignore"):  # refused below
+            written = as_points(coordinates, "embedding_").astype(made.dtype, copy=False)
         refuse_not_finite(written, "embedding_")
         made[...] = written  # as writing into it, which is what `embedding_ *= -1` comes to
 

@@ -31,6 +31,28 @@ class _Operator(LinearOperator):
         """The product, in which masked values count as missing: SciPy would take what is behind the mask."""
         return super().dot(unmasked(x))
 
+    def __rmul__(self, x):  # also of x @ operator
+        return super().__rmul__(unmasked(x))
+
+
+class _Adjoint(_Operator):
+    """As SciPy's own, but for masks."""
+
+    def __init__(self, of):
+        self._of = of
+        super().__init__(of.dtype, of.shape[::-1])
+
+    def _matmat(self, W):
+        return self._of._rmatmat(W)
+
+    def _matvec(self, w):
+        return self._of._rmatvec(w)
+
+    def _adjoint(self):
+        return self._of
+
+    _transpose = _adjoint
+
 
 def _checksum(points):
     """The library has its own copy of the points; these are the caller's, for operators that are made anew."""
@@ -42,7 +64,8 @@ class KernelOperator(_Operator):
 
     Parameters are those of ``kernel_matmul``; ``diagonal=False`` leaves K_ii = 1 out (without Y).
     The operator's type is float64 for precision "fp64", else float32. It can be copied, pickled and sent to other processes as long as X and Y,
-    of which it keeps no copy but the one it computes with, are not written to.
+    of which it keeps no copy but the one it computes with, are not written to. Masked weights are refused; sums, multiples and products of operators
+    are SciPy's, which take what is behind a mask.
 
     >>> import numpy as np
     >>> from scipy.sparse.linalg import eigsh
@@ -101,7 +124,7 @@ class KernelOperator(_Operator):
         return self._rmatmat(np.reshape(w, (-1, 1)))
 
     def _adjoint(self):
-        return self if self._symmetric else super()._adjoint()
+        return self if self._symmetric else _Adjoint(self)
 
     _transpose = _adjoint
 

@@ -75,11 +75,7 @@ def _colours(colour, n):
     order = getattr(colour, "categories", None)  # of pandas, in their own order
     if order is None:
         order = getattr(getattr(colour, "cat", None), "categories", None)
-    kind = getattr(getattr(colour, "dtype", None), "kind", "")
-    if hasattr(colour, "to_numpy") and hasattr(colour, "isna") and isinstance(kind, str) and kind and kind in "fiu":  # also with NA
-        values = colour.to_numpy(dtype=np.float64, na_value=np.nan)
-    else:
-        values = colour.filled(np.nan) if np.ma.isMaskedArray(colour) and colour.dtype.kind == "f" else np.asarray(colour)
+    values = _labels.as_column(colour)
     if values.shape == (n, 3) or values.shape == (n, 4):
         return "each", values
     if values.shape != (n,):
@@ -93,9 +89,14 @@ def _colours(colour, n):
         return "dates", date2num(values)
     there = [value for value in values.tolist() if not _labels.missing(value)]
     if there and all(isinstance(value, datetime.date) for value in there):
-        return "dates", np.array([np.nan if _labels.missing(value) else date2num(value) for value in values.tolist()])
+        return "dates", np.array([np.nan if _labels.missing(value) else date2num(_of_its_day(value)) for value in values.tolist()])
     kinds = set(there)
     return "kinds", values, [kind for kind in order if kind in kinds] if order is not None else sorted(kinds, key=_natural)
+
+
+def _of_its_day(date):
+    """A date with a zone by its own clock, which matplotlib would set to UTC."""
+    return date.replace(tzinfo=None) if isinstance(date, datetime.datetime) else date
 
 
 def _draw_kinds(ax, columns, values, kinds, label, drawn, own):

@@ -151,3 +151,22 @@ def test_an_angle_is_below_the_period():
         decoder.intercept_[1] = 0.0
         made = decoder.predict([[-1e-20], [0.0], [1e-20]])
         assert (0 <= made).all() and (made < period).all()
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e-100, 1e100, 1e160, 1e300])
+def test_no_unit_is_too_small_or_too_large(scale):
+    """Squares of targets, coordinates or a period would be nothing, or infinite."""
+    angle = np.linspace(0, 6, 60)
+    x = np.column_stack([np.cos(angle), np.sin(angle)])
+    power = 2.0 ** round(np.log2(scale))  # which changes no digit
+    for how in ({}, {"period": 7.0}):
+        wanted = Decoder(**how).fit(x, angle)
+        other = Decoder(**{name: value * power for name, value in how.items()})
+        other.fit(x, angle * power)
+        assert other.ridge_ == wanted.ridge_ and other.score(x, angle * power) == pytest.approx(wanted.score(x, angle), rel=1e-12)
+        np.testing.assert_allclose(other.error_ / power, wanted.error_, rtol=1e-12)
+        np.testing.assert_allclose(other.predict(x) / power, wanted.predict(x), rtol=1e-12)
+        other = Decoder(**how).fit(x / power, angle)
+        np.testing.assert_allclose(other.predict(x / power), wanted.predict(x), rtol=1e-12)
+    with pytest.raises(ValueError, match="too large for period = 1e-320"):
+        Decoder(period=1e-320).fit(x, angle)

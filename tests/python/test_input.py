@@ -6,6 +6,8 @@ import os
 import pickle
 import re
 import tempfile
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -71,12 +73,51 @@ def test_what_is_written_to_the_embedding_is_coordinates(points):
     before = model.embedding_.copy()
     with pytest.raises(ValueError, match=r"embedding_ has shape \(400, 2\), and what is assigned to it \(\)"):
         model.embedding_ = None
-    for wrong in ([None, None], [[None, None]] * 400, 0.0, before[:, 0], before[:, :1], before[:1], before.T, before * np.nan, before.astype("M8[s]")):
+    for wrong in ([None, None], [[None, None]] * 400, 0.0, before[:, 0], before[:, :1], before[:1], before.T, before * np.nan, before.astype("M8[s]"), before.astype(np.float64) * 1e40):
         with pytest.raises(ValueError):
             model.embedding_ = wrong
     np.testing.assert_array_equal(model.embedding_, before)
     model.embedding_ = -before
     np.testing.assert_array_equal(model.embedding_, -before)
+
+
+def test_numbers_that_are_none_are_refused_by_name(points):
+    """Beyond fp64, or several where one is needed."""
+    from flashdiffusion import Decoder, kernel_matmul
+
+    for wrong in (10**400, np.array([0.1, 0.2])):
+        for name in ("alpha", "beta", "tolerance", "diffusion_time", "trim", "beta0", "beta_max", "n_jobs"):
+            with pytest.raises(ValueError, match=f"^{name} (=|is)"):
+                DiffusionMap(2, **{name: wrong}).fit(points)
+        with pytest.raises(ValueError, match="^beta (=|is)"):
+            kernel_matmul(points, np.ones(400), beta=wrong)
+        for name in ("ridge", "period"):
+            with pytest.raises(ValueError, match=f"^{name} (=|is)"):
+                Decoder(**{name: wrong}).fit(points, points)
+    with pytest.raises(ValueError, match="^period = Decimal"):
+        Decoder(period=Decimal(7)).fit(points, points)
+    np.testing.assert_array_equal(Decoder(period=Fraction(7)).fit(points, points).predict(points), Decoder(period=7).fit(points, points).predict(points))
+
+
+def test_what_is_no_table_is_told_what_is_wanted(points):
+    for wrong in ((row for row in points), {"a": [1]}, {1, 2}, object()):
+        with pytest.raises(TypeError, match="X is a .*which is no table: give an array"):
+            DiffusionMap(2).fit(wrong)
+
+
+def test_annotated_data_is_told_what_to_give(points):
+    from flashdiffusion import Decoder, kernel_matmul
+
+    adata = type("AnnData", (), {"obsm": {}, "obs_names": [], "obs": {}})()
+    model = DiffusionMap(2, beta=1.5).fit(points)
+    for name, call in (
+        ("X", model.transform),
+        ("W", lambda a: kernel_matmul(points, a, beta=1.0)),
+        ("y", lambda a: Decoder().fit(points, a)),
+        ("labels", lambda a: model.report(labels=a)),
+    ):
+        with pytest.raises(TypeError, match=rf"^{name} is annotated data \(AnnData\): give .*adata.obs"):
+            call(adata)
 
 
 def test_errors_are_of_the_kinds_that_are_promised(points, tmp_path):

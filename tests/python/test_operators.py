@@ -239,3 +239,26 @@ def test_weights_are_held_to_the_rules_of_points(points):
     with pytest.raises(ValueError, match="W: column 'when' holds dates or times"):
         kernel_matmul(points, frame, beta=0.5)
     np.testing.assert_array_equal(kernel_matmul(points, frame[["x", "x"]], beta=0.5)[:, 1], kernel_matmul(points, np.ones(n), beta=0.5))
+
+
+def test_masked_weights_are_refused_on_either_side(points):
+    """Also by the adjoint of a kernel between two tables."""
+    pytest.importorskip("scipy")
+    from flashdiffusion import DiffusionOperator, KernelOperator
+
+    across, n = KernelOperator(points, points[:9], beta=0.5), len(points)
+    masked = np.ma.masked_equal(np.arange(n) % 7.0, 3)
+    for operator in (KernelOperator(points, beta=0.5), DiffusionOperator(points, beta=0.5), across.T, across.H):
+        for w, product in ((masked, operator.dot), (masked, operator.matvec), (masked[:, None], operator.dot), (masked[:, None], operator.matmat), (masked, operator)):
+            with pytest.raises(ValueError, match="NaN in W, row 4, column 1"):
+                product(w)
+    for operator in (KernelOperator(points, beta=0.5), across):
+        products = (operator.rmatvec, lambda w: operator.rmatmat(w[:, None]), lambda w: w @ operator, lambda w: w[None] @ operator)
+        for product in products:
+            with pytest.raises(ValueError, match="NaN in W, row 4, column 1"):
+                product(masked)
+            assert np.isfinite(product(np.arange(n) % 7.0)).all()
+    w = np.arange(9.0)
+    assert across.T.T is across and across.T.shape == (9, n)
+    np.testing.assert_array_equal(across.T.rmatvec(w), across @ w)
+    np.testing.assert_array_equal((2 * across) @ w, 2 * (across @ w))

@@ -1,5 +1,6 @@
 """Plots draw what they say; whether they look well is for people to judge."""
 
+import datetime
 import json
 import os
 import pickle
@@ -316,3 +317,64 @@ def _umask():
 def test_a_size_a_row(model):
     size = np.linspace(1, 9, len(model.psi_))
     np.testing.assert_array_equal(model.plot_embedding(size=size).collections[0].get_sizes(), size)
+
+
+def test_what_is_missing_changes_nothing_about_the_rest(model):
+    """Of whatever kind a column is: what is missing stays so, in pages and in pictures."""
+    pandas = pytest.importorskip("pandas")
+    few, large = [None] + [float(i) for i in range(1, 400)], [None] + [2**60 + i for i in range(399)]
+    hidden = np.arange(400) == 0
+    numbers = {
+        "list": few,
+        "Int64": pandas.Series(few, dtype="Int64"),
+        "objects": np.array(few, dtype=object),
+        "masked": np.ma.masked_array(np.where(hidden, -999.0, np.arange(400)), mask=hidden),
+        "masked whole": np.ma.masked_array(np.where(hidden, -999, np.arange(400)), mask=hidden),
+    }
+    words = {"list": large, "Int64": pandas.Series(large, dtype="Int64"), "masked": np.ma.masked_array([-999] + large[1:], mask=hidden)}
+    kinds = {"masked": np.ma.masked_array(np.where(hidden, "secret", "seen"), mask=hidden)}
+    days = {"masked": np.ma.masked_array(np.where(hidden, np.datetime64("1999-01-01"), np.datetime64("2020-02-29")), mask=hidden)}
+    try:
+        import polars
+    except ImportError:
+        pass
+    else:
+        numbers["polars"], words["polars"] = polars.Series(few).cast(polars.Int64), polars.Series(large)
+    for given in numbers.values():
+        assert label_on(model.report(labels=given))["kind"] == "number"
+        shown = np.ma.filled(model.plot_embedding(colour=given).collections[0].get_array(), np.nan)
+        np.testing.assert_array_equal(shown, [np.nan, *few[1:]])
+    for given in words.values():
+        page = model.report(labels=given)
+        assert "-999" not in label_on(page)["words"] and str(2**60 + 1) in label_on(page)["words"]
+        assert np.isnan(np.ma.filled(model.plot_embedding(colour=given).collections[0].get_array(), np.nan)[0])
+    assert "seen" in label_on(model.report(labels=kinds["masked"]))["words"] and "secret" not in model.report(labels=kinds["masked"])
+    names = [text.get_text() for text in model.plot_embedding(colour=kinds["masked"]).get_legend().get_texts()]
+    assert names == ["seen", "missing"]
+    assert "1999" not in str(label_on(model.report(labels=days["masked"]))["words"])
+    assert np.isnan(np.ma.filled(model.plot_embedding(colour=days["masked"]).collections[0].get_array(), np.nan)[0])
+
+
+def test_dates_with_a_zone_keep_their_day(model):
+    zone = datetime.timezone(datetime.timedelta(hours=9))
+    midnight = datetime.datetime(2020, 2, 29, tzinfo=zone)  # the day before in UTC
+    pandas = pytest.importorskip("pandas")
+    columns = [[midnight] * 400, pandas.Series([midnight] * 400)]
+    try:
+        import polars
+
+        columns.append(polars.Series([datetime.datetime(2020, 2, 28, 15)] * 400).dt.replace_time_zone("UTC").dt.convert_time_zone("Asia/Tokyo"))
+    except ImportError:
+        pass
+    day = (datetime.date(2020, 2, 29) - datetime.date(1970, 1, 1)).days
+    for given in columns:
+        assert label_on(model.report(labels=given))["words"] == ["2020-02-29 00:00:00+09:00"]
+        assert (model.plot_embedding(colour=given).collections[0].get_array() == day).all()
+
+
+def test_spans_and_fine_dates(model):
+    with pytest.raises(ValueError, match="spans of time"):
+        model.report(labels=[datetime.timedelta(1), None] * 200)
+    assert (model.plot_embedding(colour=[datetime.timedelta(1)] * 400).collections[0].get_array() == 86400).all()
+    fine = label_on(model.report(labels=np.array([1, 2] * 200, dtype="M8[ps]")))["words"]
+    assert fine == ["1970-01-01 00:00:00.000000000001", "1970-01-01 00:00:00.000000000002"]

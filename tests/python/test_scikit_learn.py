@@ -1,5 +1,6 @@
 """scikit-learn's contract, asked by scikit-learn itself."""
 
+import datetime
 import os
 import pickle
 import subprocess
@@ -145,12 +146,65 @@ def test_names_that_are_no_strings_are_compared_too(points, names, tmp_path):
             model.transform(pandas.DataFrame(points, columns=list("abcd")))
 
 
+DAYS = [datetime.date(2020, 1, 1 + i) for i in range(4)]
+SAME_NAMES = {
+    "ints and floats": ([400, 450, 500, 550], [400.0, 450.0, 500.0, 550.0]),
+    "numbers and text": ([400, 450, 500, 550], ["4e2", "450.0", "500", "+550"]),
+    "fractions and text": ([0.1, 0.5, 1.5, 1e22], ["0.10", "0.5", "1.50", "1e22"]),
+    "beyond 2^53": ([2**53 + i for i in range(4)], [str(2**53 + i) for i in range(4)]),
+    "truth values": ([True, False, 2, 3], [1.0, 0.0, 2.0, 3.0]),
+    "truth values and text": ([True, False, 2, 3], ["True", "FALSE", "2", "3"]),
+    "days and text": (DAYS, [str(day) for day in DAYS]),
+    "days and moments": (DAYS, [f"{day} 00:00:00" for day in DAYS]),
+    "moments": ([datetime.datetime(2020, 1, 1, i, 30) for i in range(4)], [f"2020-01-01T0{i}:30" for i in range(4)]),
+    "letters": ([("a", 1), ("B", 1), ("a", 2), ("b, c", 1)], ["A, 1", "b, 1.0", "a, 2", '"B, C", 1']),
+}
+
+
+@pytest.mark.parametrize("names, others", SAME_NAMES.values(), ids=SAME_NAMES)
+def test_names_are_compared_by_what_they_mean(points, names, others, tmp_path):
+    """Of whatever type they are, before and after a file: what pandas calls equal is."""
+    pandas = pytest.importorskip("pandas")
+    file = tmp_path / "model.h5"
+    for names, others in ((names, others), (others, names)):
+        fitted = DiffusionMap(2, beta=1.5).fit(pandas.DataFrame(points, columns=pandas.Index(names)))
+        fitted.save(file)
+        for model in (fitted, DiffusionMap.load(file)):
+            for given in (names, others):
+                frame = pandas.DataFrame(points, columns=pandas.Index(given))
+                with warnings.catch_warnings():
+                    warnings.simplefilter("error")
+                    model.transform(frame)
+                with pytest.raises(ValueError, match="another order: column 1 was|same order"):
+                    model.transform(frame.iloc[:, ::-1])
+
+
+def test_names_of_several_parts_are_told_apart(points):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(points, columns=pandas.MultiIndex.from_tuples([("a, b", "c"), ("a", "b, c"), ("d", "e"), ("f", "g")]))
+    with pytest.raises(ValueError, match="another order: column 1 was"):
+        DiffusionMap(2, beta=1.5).fit(frame).transform(frame[frame.columns[[1, 0, 2, 3]]])
+
+
+def test_names_go_through_csv(points, tmp_path):
+    """Also those that pandas writes otherwise than it shows them."""
+    pandas = pytest.importorskip("pandas")
+    for names in (pandas.date_range("2020", periods=4), pandas.date_range("2020", periods=4, freq="6h", tz="UTC"), pandas.to_timedelta(range(4), "D"), pandas.period_range("2020", periods=4)):
+        frame = pandas.DataFrame(points, columns=names)
+        frame.to_csv(tmp_path / "points.csv", index=False)
+        model, read = DiffusionMap(2, beta=1.5).fit(frame), pandas.read_csv(tmp_path / "points.csv")
+        model.transform(read)
+        assert model._columns.texts == list(read.columns)  # as the model file tells the program
+        with pytest.raises(ValueError, match="another order: column 1 was"):
+            model.transform(read[read.columns[::-1]])
+
+
 @pytest.mark.skipif("FLASHDIFFUSION" not in os.environ, reason="FLASHDIFFUSION does not name the program")
-@pytest.mark.parametrize("names", [list("abcd"), [0, 1, 2, 3], [10, 20, 30, 40]], ids=["letters", "counted", "numbers"])
+@pytest.mark.parametrize("names", [list("abcd"), [0, 1, 2, 3], [10.0, 20.0, 30.0, 40.0], DAYS], ids=["letters", "counted", "numbers", "days"])
 def test_names_of_columns_go_between_the_program_and_the_package(points, names, tmp_path):
     pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(points, columns=names)
-    turned = frame[names[::-1]]
+    frame = pandas.DataFrame(points, columns=pandas.DatetimeIndex(names) if names is DAYS else names)
+    turned = frame[frame.columns[::-1]]
     for name, table in (("points", frame), ("turned", turned)):
         table.to_csv(tmp_path / f"{name}.csv", index=False)
 
