@@ -309,11 +309,20 @@ void RungSearch::return_resolved_rows(const Found& found) {
     std::size_t row = 0;
     while (row < solution_->stays.size() && !returns(row)) ++row;
     if (row == solution_->stays.size()) break;
-    Attempt without = put_by(found);
+    Attempt last = put_by(found);  // that was admissible
+    bool better = false;
     begin_anew();
     rung_.set_aside_above(most_return_);
-    if (observe(found.step.beta) && !rung_.keep_groups()) return;
-    take_up(std::move(without));
+    for (int solves = 0; solves < most_solves && observe(found.step.beta); ++solves) {
+      const RowTreatment treatment = rung_.treatment();
+      if (!rung_.keep_groups()) return;
+      last = put_by(found);
+      last.treatment = treatment;
+      better = true;
+      begin_anew();  // once more with the groups that this solve showed
+    }
+    take_up(std::move(last));
+    if (better) return;
   }
   most_return_ = 0;
 }

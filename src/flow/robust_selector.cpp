@@ -3,6 +3,7 @@
 // Localised probes still measure V, so as long as the least V seen belongs to a probe without localised modes the search is
 // that of `minimum`, and where nothing is localised the two agree exactly. Once the least V lies among localised probes, they
 // become a wall and the search is made again on the near side of it.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -26,7 +27,10 @@ Step robust_step(const std::vector<Probe>& history, const FlowRules& rules) {
     }
     const double x = std::log(unconstrained.beta);
     const bool accepted = unconstrained.kind == Step::Kind::accept;
-    if (!useful || (accepted && x >= ceiling - 1e-9)) step = minimum_step(near_side, rules);
+    const bool seen_localised = std::any_of(near_side.marks.begin(), near_side.marks.end(), [&](const Mark& m) {
+      return m.ground == Ground::localised && std::abs(m.x - x) < 1e-9;  // by a solve, beside probes that showed less
+    });
+    if (!useful || (accepted && (x >= ceiling - 1e-9 || seen_localised))) step = minimum_step(near_side, rules);
     else if (accepted && x > last_good + 1e-9 && std::isfinite(ceiling) && history.size() < rules.most_probes)
       step = probe_at(unconstrained.beta, "whether modes are localised at the minimum of V");
   }

@@ -212,9 +212,11 @@ class Basis {
   // matrix, or are made anew before a vector is read.
   void archive(Archive& archive) {
     Eigen::VectorXd values = pairs_.values();
-    archive(size_, kept_, joined_, witnesses_, passes_, columns_, finite_, chain_, latest_, stream_, h_, corner_, error_, familiar_, values);
+    archive(size_, kept_, joined_, witnesses_, passes_, columns_, finite_, chain_, latest_, stream_, h_, corner_, error_,
+            familiar_, values);
     if (!archive.reading()) return;
-    if (size_ > most() || (familiar_.cols() > 0 && familiar_.rows() != index(size_)) || h_.rows() != index(size_) || h_.cols() != index(size_) || error_.size() != index(size_))
+    if (size_ > most() || (familiar_.cols() > 0 && familiar_.rows() != index(size_)) || h_.rows() != index(size_) ||
+        h_.cols() != index(size_) || error_.size() != index(size_))
       throw Error(Failure::input, "its basis is not one of this solve");
     pairs_ = LeadingPairs::of_diagonal(values);
   }

@@ -229,15 +229,15 @@ TEST_P(Solver, CopiesThatAStartHoldsNothingOfAreAllFound) {
     for (const double apart : {0.02, 0.1}) {  // of the start from eigenvectors, where it holds anything
       SCOPED_TRACE(testing::Message() << hidden << " hidden, " << apart << " apart");
       std::vector<double> values(n);
-      for (std::size_t i = 0; i < n; ++i)
-        values[i] = i < hidden ? 1 : 0.98 * std::exp(-0.02 * static_cast<double>(i - hidden));
+      for (std::size_t i = 0; i < n; ++i) values[i] = i < hidden ? 1 : 0.98 * std::exp(-0.02 * static_cast<double>(i - hidden));
       DiagonalOperator a(space, values);
       constexpr std::size_t carried = 20;
       std::vector<double> host(n * carried, 0.0);
       const Random noise(3, 1);
       for (std::size_t i = hidden; i < n; ++i)
         for (std::size_t c = 0; c < carried; ++c)
-          host[i * carried + c] = (i - hidden == c ? 1 : 0) + apart / std::sqrt(static_cast<double>(n)) * noise.normal(i * carried + c);
+          host[i * carried + c] =
+              (i - hidden == c ? 1 : 0) + apart / std::sqrt(static_cast<double>(n)) * noise.normal(i * carried + c);
       auto start = space.panel(plain_layout(n), carried), image = space.panel(plain_layout(n), carried);
       backend->upload(host.data(), *start);
       a.apply(*start, *image);
