@@ -13,6 +13,7 @@
 #include <flashdiffusion/flashdiffusion.hpp>
 
 #include "base/random.hpp"
+#include "device/backend.hpp"
 #include "support/dense_diffusion.hpp"
 #include "support/structured_tables.hpp"
 
@@ -223,7 +224,9 @@ TEST(FarTriples, AreHeldOrRefused) {
       const double off = worst_row(data, 1, precision);
       EXPECT_LE(off, traits(precision).row_error) << far << " in " << traits(precision).name;
       if (far < traits(precision).farthest) EXPECT_GE(off, 0) << far << " is refused in " << traits(precision).name;
-      if (far > 1e4 * traits(precision).farthest && power < 16)
+      const bool as_they_came =
+          traits(precision).wide_panels && make_backend({"auto", "", 1})->name() == "cuda";  // has all digits
+      if (far > 1e4 * traits(precision).farthest && power < 16 && !as_they_came)
         EXPECT_LT(off, 0) << far << " is taken in " << traits(precision).name;
     }
   }

@@ -154,6 +154,28 @@ std::size_t CudaPoints::most_bytes() const {
          (2 * sizeof(double) * dimension() + 2 * width * sizeof(std::uint16_t) + sizeof(float) + 2 * sizeof(double));
 }
 
+CudaPoints::FarRows CudaPoints::rows_beyond(double norm) const {
+  FarRows far;
+  if (!(bounds_.square > norm * norm)) return far;
+  const std::size_t some = staged_rows(rows(), dimension());
+  std::vector<double> host(some * dimension());
+  for (std::size_t first = 0; first < rows(); first += some) {
+    const std::size_t count = std::min(some, rows() - first);
+    device_->copy_to_host(host.data(), coordinates() + first * dimension() * sizeof(double),
+                          count * dimension() * sizeof(double));
+    device_->synchronize();
+    for (std::size_t i = 0; i < count; ++i) {
+      const double* const row = host.data() + i * dimension();
+      double square = 0;
+      for (std::size_t c = 0; c < dimension(); ++c) square += row[c] * row[c];
+      if (!(square > norm * norm)) continue;
+      far.rows.push_back(layout_->row(first + i));
+      far.coordinates.insert(far.coordinates.end(), row, row + dimension());
+    }
+  }
+  return far;
+}
+
 CudaPoints::Fused CudaPoints::fused(double beta, const Arithmetic& arithmetic) const {
   const std::size_t width = std::max(padded_dimension(dimension()), std::size_t{step_columns}), padded = padded_rows();
   const int steps = static_cast<int>(width / step_columns);

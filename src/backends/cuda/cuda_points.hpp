@@ -3,6 +3,7 @@
 
 #include <limits>
 #include <optional>
+#include <vector>
 
 #include "backends/cuda/accuracy.hpp"
 #include "backends/cuda/cuda_panel.hpp"
@@ -35,6 +36,15 @@ class CudaPoints final : public Points {
     return coordinates_.address();
   }
 
+  // Rows farther from the origin than that, by their numbers in the source, and their coordinates, on the host.
+  struct FarRows {
+    std::vector<std::size_t> rows;
+    std::vector<double> coordinates;
+  };
+  FarRows rows_beyond(double norm) const;
+  bool holds_digits(double beta) const { return digits_at_ == beta; }  // as refuse_lost_digits found
+  void note_digits(double beta) const { digits_at_ = beta; }
+
   // For the fused kernel.
   struct Fused {
     Pointer packed, norms, factors;
@@ -64,6 +74,7 @@ class CudaPoints final : public Points {
   Arrival arrival_;  // of coordinates
   mutable Buffer packed_, norms_, factors_, floats_, halves_;
   mutable double beta_ = std::numeric_limits<double>::quiet_NaN(), step_ = 0;  // of what is packed
+  mutable double digits_at_ = std::numeric_limits<double>::quiet_NaN();
   mutable int parts_ = 0;
   mutable std::optional<int> exponent_;
 };

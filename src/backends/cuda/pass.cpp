@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "backends/cuda/lost_digits.hpp"
 #include "backends/cuda/shapes.hpp"
 
 namespace fd::cuda {
@@ -88,6 +89,7 @@ void PassRunner::fused(const Product& product, const Arithmetic& arithmetic, con
 void PassRunner::direct(const Product& product, const Group& group) {
   const CudaPoints &x = *product.x, &z = *product.z;
   const bool wide = traits(x.precision()).wide_panels, rows_have_weights = product.two_sided && !product.symmetric;
+  if (!wide) refuse_lost_digits(product.beta, x, z);
   const double half_square = Gaussian::point_scale(product.beta) * Gaussian::point_scale(product.beta) / 2;
   const int exponent = wide ? 0 : static_cast<int>(std::lround(std::log2(std::max(Gaussian::point_scale(product.beta), 1e-300))));
   if (!product.mass) {
