@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cctype>
 #include <iterator>
+#include <set>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,6 +15,7 @@
 #include <flashdiffusion/error.hpp>
 
 #include "base/counted.hpp"
+#include "io/label_count.hpp"
 #include "io/label_names.hpp"
 #include "io/text_number.hpp"
 
@@ -101,29 +104,59 @@ bool numbered_across(const std::vector<LabelLine>& lines) {
   return across && !down;
 }
 
+// A column that counts the lines below the first, or holds names that rows of the model share, shows whether the first is one of them; so strong that
+// no other column speaks against it.
+FirstLine judge_by_count(const LabelLines& table, const std::vector<std::string>& names) {
+  const std::vector<LabelLine>& lines = table.filled;
+  std::unordered_set<std::string_view> shared(names.begin(), names.end());
+  if (shared.size() == names.size()) shared.clear();
+  const auto like_a_number = [&](std::string_view cell) { return NumberReader(true)(cell) || meant_as_number(cell); };
+  const auto shared_name = [&](std::string_view cell) { return shared.count(cell) > 0 && !like_a_number(cell); };
+  bool row = false;
+  for (std::size_t column = 0; column < lines[0].size() && lines[0].size() > 1; ++column) {
+    std::vector<std::string_view> cells;
+    for (const LabelLine& line : lines) cells.emplace_back(line[column]);
+    const std::string_view first = cells[0];
+    const auto with = count_in(cells, table.decimal_commas);
+    cells.erase(cells.begin());
+    const auto below = count_in(cells, table.decimal_commas);
+    const bool counts = below && below->all && below->whole() && (below->ascending() || !below->plain);
+    const bool named = std::all_of(cells.begin(), cells.end(), shared_name);
+    if ((!counts && !named) || missing_word(first) || shared_name(first)) continue;
+    if (counts && below->plain && like_a_number(first)) continue;
+    if (!counts || !with || !with->all) return FirstLine::header;
+    row = true;
+  }
+  return row ? FirstLine::label : FirstLine::either;
+}
+
 }  // namespace
 
-// A line of labels may hold a word that occurs nowhere else, and a header a number: columns that disagree leave it to the number of lines.
-FirstLine judge_first_line(const LabelLines& table) {
+// What is certain counts for more than what is likely. A line of labels may hold a word that occurs nowhere else, and a header a word that does: what
+// disagrees is left to the number of lines.
+FirstLine judge_first_line(const LabelLines& table, const std::vector<std::string>& names) {
   if (table.headed) return FirstLine::header;
   if (table.filled.size() < 2) return FirstLine::either;
   if (nothing_above_names(table.filled)) return FirstLine::header;
-  FirstLine highest = FirstLine::either, lowest = FirstLine::either;
-  for (std::size_t column = 0; column < table.filled[0].size(); ++column) {
-    const FirstLine found = judge_column(table, column);
-    highest = std::max(highest, found);
-    lowest = std::min(lowest, found);
-  }
+  const FirstLine by_count = judge_by_count(table, names);
+  if (by_count == FirstLine::header) return by_count;
+  std::set<FirstLine> found;
+  for (std::size_t column = 0; column < table.filled[0].size(); ++column) found.insert(judge_column(table, column));
+  if (by_count == FirstLine::label && found.count(FirstLine::header) == 0) return by_count;
   if (numbered_across(table.filled)) return FirstLine::likely_header;
-  if (looks_like_header(lowest) == looks_like_label(highest)) return FirstLine::either;
-  return looks_like_header(lowest) ? lowest : highest;
+  for (const auto& [header, label] :
+       {std::pair(FirstLine::header, FirstLine::label), {FirstLine::likely_header, FirstLine::likely_label}})
+    if (found.count(header) + found.count(label) > 0)
+      return found.count(label) == 0 ? header : found.count(header) == 0 ? label : FirstLine::either;
+  return FirstLine::either;
 }
 
 namespace {
 
 // No labels of a row, as one word above numbers may be ("noise" above clusters): usual headings, or a word above each of several columns of numbers.
-bool heading_for_certain(const LabelLines& table) {
+bool heading_for_certain(const LabelLines& table, const std::vector<std::string>& names) {
   const LabelLine& first = table.filled[0];
+  if (judge_by_count(table, names) == FirstLine::header) return true;
   if (table.headed || nothing_above_names(table.filled) || std::any_of(first.begin(), first.end(), usual_heading)) return true;
   const bool differ = std::unordered_set<std::string_view>(first.begin(), first.end()).size() == first.size();
   for (std::size_t column = 0; column < first.size(); ++column)
@@ -136,7 +169,8 @@ bool heading_for_certain(const LabelLines& table) {
   const std::vector<LabelLine>& lines = table.filled;
   const std::size_t labels = lines.size() - (looks_like_header(first) ? 1 : 0);
   std::string what = fmt::format("{}: {} for {}", path, counted(labels, noun), counted(rows, "row"));
-  if (!table.blank.empty()) what += fmt::format(", {} besides", counted(table.blank.size(), "blank line"));
+  if (const std::size_t blank = table.blank.size() + table.trailing; blank > 0)
+    what += fmt::format(", {} besides", counted(blank, "blank line"));
   std::string hint = "give one line a row of the model, in its order, with or without a header";
   if (looks_like_header(first)) {
     what +=
@@ -155,7 +189,7 @@ bool heading_for_certain(const LabelLines& table) {
 // Without names: lines in order, the first of them a header or not, blank ones rows or nothing. At the end of a file they are nothing: as rows they
 // would make up for whatever is missing above.
 struct Reading {
-  bool header, blanks;
+  bool header, blanks, fits;
 };
 
 // Blank lines above a header are no rows.
@@ -164,25 +198,31 @@ std::size_t blanks_below(const LabelLines& lines, bool header) {
   return static_cast<std::size_t>(lines.blank.end() - first);
 }
 
+// Those that some of the blank lines may bring to as many rows as there are; one fits where all of them do, or none. What is not certain of the first
+// line excludes nothing beside a blank line: two guesses would support each other.
 std::vector<Reading> readings_of(const LabelLines& lines, FirstLine first, std::size_t rows) {
-  std::vector<Reading> fitting;
-  const bool likely = first == FirstLine::likely_header || first == FirstLine::likely_label;
-  const bool doubtful = likely && !lines.blank.empty();  // two guesses would support each other
+  std::vector<Reading> possible;
+  const bool certain = first == FirstLine::header || first == FirstLine::label;
+  const bool doubtful = !certain && lines.blank.size() + lines.empty + lines.trailing > 0;
   for (const bool header : {false, true}) {
-    if (!doubtful && (header ? looks_like_label(first) : looks_like_header(first))) continue;
+    const bool unlikely = header ? looks_like_label(first) : looks_like_header(first);
+    if (unlikely && !doubtful) continue;
     const std::size_t filled = lines.filled.size() - (header ? 1 : 0), blank = blanks_below(lines, header);
-    if (filled == rows) fitting.push_back({header, false});
-    else if (filled + blank == rows) fitting.push_back({header, true});
+    const std::size_t most = filled + blank + lines.trailing, least = filled - std::min(filled, certain ? 0 : lines.empty);
+    const bool none = filled == rows && (certain || lines.empty == 0 || lines.trailing == 0);
+    const bool all = filled + blank == rows && lines.trailing == 0;
+    if (least <= rows && rows <= most) possible.push_back({header, filled != rows, (none || all) && !unlikely});
   }
-  // that numbers above numbers are a header is a doubt, and no reading by itself
-  if (fitting.size() == 1 && fitting[0].header && looks_like_label(first)) fitting.clear();
-  return fitting;
+  return possible;
 }
 
 std::string blank_text(const LabelLines& lines) {
-  const std::size_t count = lines.blank.size();
-  return count == 1 ? fmt::format("line {} is blank", lines.above + lines.blank[0] + 1)
-                    : fmt::format("{} lines are blank", count);
+  std::vector<std::string> text;
+  if (lines.blank.size() == 1) text.push_back(fmt::format("line {} is blank", lines.above + lines.blank[0] + 1));
+  else if (!lines.blank.empty()) text.push_back(fmt::format("{} lines are blank", lines.blank.size()));
+  if (lines.empty > 0) text.push_back(fmt::format("{} above others", counted(lines.empty, "blank line")));
+  if (lines.trailing > 0) text.push_back(fmt::format("{} at the end", counted(lines.trailing, "blank line")));
+  return fmt::format("{}", fmt::join(text, ", "));
 }
 
 }  // namespace
@@ -193,7 +233,7 @@ LabelLayout lay_out_labels(const LabelLines& table, const LabelledRows& labelled
   LabelLayout layout;
   if (lines.empty() || rows == 0) refuse_count(table, FirstLine::either, rows, path, noun);
   const bool in_order = labelled.placing == Placing::in_order;
-  FirstLine first = judge_first_line(table);
+  FirstLine first = judge_first_line(table, labelled.names);
   if (in_order && first == FirstLine::likely_header) first = FirstLine::either;
   const auto blank_above = static_cast<std::size_t>(std::count(table.blank.begin(), table.blank.end(), std::size_t{0}));
   const std::string first_line = fmt::format("line {}", table.above + blank_above + 1);  // of those that are not blank
@@ -206,20 +246,15 @@ LabelLayout lay_out_labels(const LabelLines& table, const LabelledRows& labelled
     return layout;
   }
   const std::vector<Reading> readings = readings_of(table, first, rows);
-  if (readings.empty()) refuse_count(table, first, rows, path, noun);
   if (readings.size() > 1)
     throw Error(Failure::input,
                 fmt::format("{}: {}, and {} ({}) may be a header or a {}: for {} it can be read either way", path,
                             blank_text(table), first_line, quoted_some(lines[0]), noun, counted(rows, "row")),
-                "take blank lines out; a row without labels is a line of empty cells");
+                "take blank lines out; a row without labels is a line of empty cells, or NA");
+  if (readings.empty() || !readings[0].fits) refuse_count(table, first, rows, path, noun);
   const Reading reading = readings[0];
-  if (table.trailing > 0 && (first == FirstLine::either || first == FirstLine::likely_label) && !reading.header)
-    throw Error(Failure::input,
-                fmt::format("{}: {} at the end, and {} ({}) may be a {}, or a header and the last row without labels", path,
-                            counted(table.trailing, "blank line"), first_line, quoted_some(lines[0]), noun),
-                "take blank lines out; a row without labels is a line of empty cells");
   const std::size_t given = lines.size() + (reading.blanks ? table.blank.size() : 0);
-  const bool whole_table = given == rows + labelled.left_out && !heading_for_certain(table);
+  const bool whole_table = given == rows + labelled.left_out && !heading_for_certain(table, labelled.names);
   if (labelled.left_out > 0 && !in_order && reading.header && (first != FirstLine::header || whole_table))
     throw Error(
         Failure::input,

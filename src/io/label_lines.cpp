@@ -5,6 +5,7 @@
 #include <iterator>
 #include <set>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -94,6 +95,23 @@ std::size_t comments_above(const std::vector<RawLine>& lines) {
   return std::none_of(table, lines.end(), comment) && table != lines.end() ? static_cast<std::size_t>(table - lines.begin()) : 0;
 }
 
+// A first line that has a cell less than each other is what R writes: headings, and none above the names, which differ. Not where every line may be
+// as long, with a decimal comma in it; R puts its names in quotes.
+bool heads_no_names(const std::vector<RawLine>& raw, const std::vector<LabelLine>& lines, char separator) {
+  const std::size_t cells = lines[0].size() + 1;
+  if (lines.size() < 2 || lines[0][0].empty()) return false;
+  std::unordered_set<std::string_view> names;
+  for (std::size_t i = 1; i < lines.size(); ++i)
+    if (lines[i].size() != cells || !names.insert(lines[i][0]).second) return false;
+  const auto all = [&](const auto& have) { return std::all_of(lines.begin() + 1, lines.end(), have); };
+  if (all([](const LabelLine& line) { return line.back().empty(); })) return false;
+  const bool quoted = std::all_of(raw.begin() + 1, raw.end(), [](const RawLine& line) { return line.text.starts_with('"'); });
+  for (std::size_t at = 0; at + 1 < cells && separator == ',' && !quoted; ++at)
+    if (all([&](const LabelLine& line) { return half_of_a_number(line[at], true) && half_of_a_number(line[at + 1], false); }))
+      return false;
+  return true;
+}
+
 LabelLines lines_of_one(const std::string& path) {
   const SequentialFile file(path);
   LineReader reader(file.descriptor(), path);
@@ -120,7 +138,7 @@ LabelLines lines_of_one(const std::string& path) {
   for (const RawLine& line : raw) {
     LabelLine cells = cells_of(line, separator, path);
     const std::size_t empty = line.number - before - 1;
-    if (separator == '\n') lines.insert(lines.end(), empty, LabelLine(1));
+    if (separator == '\n') lines.insert(lines.end(), empty, LabelLine(1)), table.empty += empty;
     else table.blank.insert(table.blank.end(), empty, lines.size());
     before = line.number;
     lines.push_back(std::move(cells));
@@ -130,10 +148,7 @@ LabelLines lines_of_one(const std::string& path) {
   table.halves = separator == ',' && std::all_of(lines.begin(), lines.end(), [](const LabelLine& line) {
                    return line.size() == 2 && half_of_a_number(line[0], true) && half_of_a_number(line[1], false);
                  });
-  const auto shorter = [&](const LabelLine& line) { return line.size() == lines[0].size() + 1; };
-  const auto ends_empty = [](const LabelLine& line) { return line.back().empty(); };
-  if (lines.size() > 1 && std::all_of(lines.begin() + 1, lines.end(), shorter) &&
-      !std::all_of(lines.begin() + 1, lines.end(), ends_empty)) {
+  if (heads_no_names(raw, lines, separator)) {
     lines[0].insert(lines[0].begin(), std::string());
     table.headed = true;
   }
@@ -142,7 +157,8 @@ LabelLines lines_of_one(const std::string& path) {
       throw Error(
           Failure::input,
           fmt::format("{}, line {}: {} cells, but the first line has {}", path, raw[i].number, lines[i].size(), lines[0].size()),
-          "every line needs the same number of cells");
+          separator == ',' ? "every line needs the same number of cells; decimal commas separate cells too: write points"
+                           : "every line needs the same number of cells");
   return table;
 }
 
@@ -167,6 +183,7 @@ void append(LabelLines& table, LabelLines&& next, const std::string& first_file,
   for (const std::size_t at : next.blank)
     if (at >= skipped) table.blank.push_back(above + at);
   table.trailing += next.trailing;
+  table.empty += next.empty;
   std::move(next.filled.begin() + static_cast<std::ptrdiff_t>(skipped), next.filled.end(), std::back_inserter(table.filled));
 }
 

@@ -66,7 +66,8 @@ class RowNames {
   bool each_its_own() const { return !names_.empty() && row_of_.size() == names_.size(); }
   bool mostly_their_own() const { return !names_.empty() && 2 * row_of_.size() > names_.size(); }
   bool only_count() const { return only_count_; }
-  bool are_places() const { return only_count_ || (!numbers_ && !count_.empty()); }  // in a table, and so no names
+  bool called_by_place() const { return !numbers_ && !count_.empty(); }
+  bool are_places() const { return only_count_ || called_by_place(); }  // in a table, and so no names
   const std::vector<double>& places() const { return count_; }
   const std::vector<double>& values() const { return values_; }
   const std::vector<std::string>& all() const { return names_; }
@@ -166,7 +167,9 @@ class Asking {
   Named ask(std::size_t column) const {
     Named below = ask_from(column, 1);
     if (table_.headed || !names_.row(lines_[0][column])) {
-      if (looks_like_label(first_) && !below.row_by_row)
+      const bool called_like_rows = names_.called_by_place() && place_behind(lines_[0][column]);
+      if (called_like_rows) below.row_by_row = false;
+      if (called_like_rows || (looks_like_label(first_) && !below.row_by_row))
         below.first = 0, below.strange.insert(below.strange.begin(), lines_[0][column]);
       return below;
     }
@@ -300,12 +303,16 @@ class Asking {
   bool of_the_rows(const Count& count) const {
     const std::vector<double>& values = count.values;
     if (!count.all || !count.ascending() || values.size() > rows_) return false;
+    if (values.size() < lines_.size() && lines_.size() == rows_ && !looks_like_header(first_)) return false;
     std::vector<double> places = names_.are_places() ? names_.places() : std::vector<double>();
     const bool contiguous = values.back() - values.front() + 1 == static_cast<double>(values.size());
     const bool from_the_start = values[0] == 0 || values[0] == 1;
     if (values.size() < rows_ && !table_.blank.empty()) {
+      const std::size_t first =
+          lines_.size() - values.size();  // a row above it would be a guess, as would be the base of the count
+      if (std::find(table_.blank.begin(), table_.blank.end(), first) != table_.blank.end()) return false;
       places.clear();
-      for (std::size_t line = lines_.size() - values.size(), blank = 0; line < lines_.size(); ++line) {
+      for (std::size_t line = first, blank = 0; line < lines_.size(); ++line) {
         while (blank < table_.blank.size() && table_.blank[blank] <= line) ++blank;
         places.push_back(static_cast<double>(line + blank));
       }

@@ -471,6 +471,18 @@ def test_localised_modes_are_listed_and_the_map_starts_with_others(browser, apar
     assert browser.complaints() == []
 
 
+def test_infinite_labels_are_not_missing(browser, roll, tmp_path):
+    n = len(np.load(roll / "demo.npy"))
+    (tmp_path / "far.csv").write_text("far\n" + "".join(f"{'inf' if i < 3 else '-inf' if i < 5 else 'NaN' if i == 5 else i / 7}\n" for i in range(n)))
+    run("report", roll / "demo-model.h5", "--color", "far.csv", "-o", "far.html", folder=tmp_path)
+    browser.open(tmp_path / "far.html")
+    heads = browser("return JSON.parse(document.getElementById('document').textContent).columns.map(c => c.name)")
+    browser.choose("#colour", str(heads.index("far")))
+    legend = browser("return document.getElementById('legend').textContent")
+    assert "infinite (5)" in legend and "missing (1)" in legend
+    assert browser.complaints() == []
+
+
 def test_time_is_held_against_the_forecast_and_the_machine(browser, apart):
     browser.open(apart / "many.html")
     bars = browser("return [...document.querySelectorAll('#plot-work text')].map(t => t.textContent)")

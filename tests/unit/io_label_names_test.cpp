@@ -41,8 +41,7 @@ const Words words = {"r1", "r2", "r3", "r4"};
 TEST_F(LabelNamesTest, WordsThatCoverTheRowsPlaceTheLines) {
   EXPECT_EQ(read("cell,kind\nr3,c\nr1,a\nr4,d\nr2,b\n", words), "abcd");
   EXPECT_EQ(read("r5,e\nr3,c\nr1,a\nr4,d\nr6,f\nr2,b\n", words), "abcd");  // more lines than rows
-  EXPECT_NE(notes.at(notes.size() - 2).find("1 line is left out, of names that no row of the model has: \"r6\""),
-            std::string::npos);
+  EXPECT_NE(notes.back().find("2 lines are left out, of names that no row of the model has: \"r5\", \"r6\""), std::string::npos);
   EXPECT_EQ(read(",cell,kind\n0,r3,c\n1,r1,a\n2,r4,d\n3,r2,b\n", words), "abcd");  // behind an index
   EXPECT_EQ(read("r2,r2,b\nr1,r1,a\nr3,r3,c\nr4,r4,d\n", words), "abcd");
   EXPECT_EQ(read("r1,rare\nr2,a\nr3,b\nr4,a\n", words), "rareaba");               // the first line is a row, or a name is missing
@@ -157,6 +156,45 @@ TEST_F(LabelNamesTest, RowsThatDropRowsKeptAreKnownByTheirNumbers) {
     EXPECT_REFUSED(read(text, kept), "--in-order");
     EXPECT_FALSE(in_order(text, kept).starts_with("refused"));
   }
+}
+
+// Of the whole table the first line may be of a row that was dropped.
+TEST_F(LabelNamesTest, ALineThatIsCalledLikeTheRowsIsNoHeader) {
+  const Words kept = {"row 2", "row 3", "row 4", "row 5"};
+  for (const char* text : {"row 1,a,a,e\nrow 2,a,b,a\nrow 3,a,b,b\nrow 4,a,a,c\nrow 5,a,b,d\n",
+                           "row 1,x\nrow 2,a\nrow 3,b\nrow 4,c\nrow 5,d\n", "row 1,x\nrow 3,b\nrow 2,a\nrow 5,d\nrow 4,c\n"}) {
+    const auto labels = read_labels(put("labels.csv", text), {4, kept, Placing::if_certain, 1});
+    EXPECT_EQ(labels.back().words, (Words{"a", "b", "c", "d"})) << text;
+    EXPECT_TRUE(labels.back().name.starts_with("column ")) << labels.back().name;
+  }
+  EXPECT_EQ(bare("img_0.png,rare\nimg_1.png,a\nimg_2.png,b\nimg_3.png,a\n", 4), "rareaba");
+  EXPECT_REFUSED(bare("img_0.png,rare\nimg_1.png,a\nimg_2.png,b\nimg_3.png,a\n", 3), "counts 4 lines");
+}
+
+// Lines that are counted, or named like rows that share names, below one that is not: a header, whatever stands beside it.
+TEST_F(LabelNamesTest, AFirstLineAboveACountIsAHeader) {
+  const auto lines = [](const std::string& heading, const std::string& before, int base, int lost, const std::string& after) {
+    std::string text = heading + "\n";
+    for (int i = 0; i < 12; ++i)
+      if (i != lost) text += before + std::to_string(i + base) + after + std::to_string(i * i % 5) + "\n";
+    return text;
+  };
+  for (const char* heading : {"id,2019", "name,7", "index,3"})
+    for (const char* before : {"", "row ", "img_"})
+      for (const int base : {0, 1}) {
+        EXPECT_EQ(bare(lines(heading, before, base, -1, ","), 12), "014410144101") << heading << before;
+        for (const int lost : {0, 5, 11})
+          EXPECT_REFUSED(bare(lines(heading, before, base, lost, ","), 12), "11 labels for 12 rows");
+      }
+  EXPECT_REFUSED(bare(lines("2019,2020", "img_", 0, 11, ".png,"), 12), "11 labels for 12 rows");
+  for (const char* text : {"NA,2019\n1,4\n2,5\n3,6\n4,7\n", "NA,e\n1,a\n2,b\n3,c\n4,d\n"}) EXPECT_REFUSED(bare(text, 5), "count");
+  Words kinds;
+  std::string shared = "kind of row,2019\n", all;
+  for (int i = 0; i < 12; ++i) {
+    kinds.push_back(i % 3 == 0 ? "B" : "T");
+    if (i < 11) shared += std::string(i % 2 == 0 ? "B," : "T,") + std::to_string(i * i % 5) + "\n";
+  }
+  EXPECT_REFUSED(read(shared, kinds), "11 labels for 12 rows");
 }
 
 TEST_F(LabelNamesTest, BlankLinesStandWhereTheCountSaysSo) {

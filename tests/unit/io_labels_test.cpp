@@ -149,6 +149,29 @@ TEST_F(LabelsTest, ANumberAboveNumbersIsRefusedWhereABlankLineLeavesADoubt) {
   EXPECT_EQ(read("kind,n\nann,3\n\nbob,3\nann,4\nbob,4\n", 5)[1].numbers[0], 3);
 }
 
+// What is only likely of the first line is no proof where blank lines may be rows or nothing, each of them.
+TEST_F(LabelsTest, BlankLinesBesideALikelyFirstLineAreRefused) {
+  const auto table = [](const std::string& heading, const char* line, std::size_t lines, const std::string& blank) {
+    std::string text = heading.empty() ? "" : heading + "\n";
+    for (std::size_t i = 0; i < lines; ++i)
+      text += fmt::format(fmt::runtime(line), i % 3, i % 2) + "\n" + (i == 3 || i == 6 ? blank : "");
+    return text;
+  };
+  for (const auto& [heading, line] :
+       {std::pair("0,1", "w{},p{}"), {"x,y", "w{},p{}"}, {"7,8", "0.{}25,1.5{}3"}, {"7,8", "{},{}"}}) {
+    EXPECT_NE(refusal([&] { read(table(heading, line, 11, "\n"), 12); }).find("header"), std::string::npos) << heading;
+    EXPECT_NE(refusal([&] { read(table(heading, line, 10, "\n") + "\n", 12); }), "") << heading;
+    EXPECT_EQ(refusal([&] { read(table(heading, line, 12, ""), 12); }) == "", heading[0] != '7' || line[0] == '0') << heading;
+  }
+  EXPECT_EQ(read(table("0,1", "w{},p{}", 12, "\n"), 12)[0].words[0], "w0");  // nothing, as lines are enough
+  // one row without labels, and one blank line that is nothing, at the end or not
+  EXPECT_NE(refusal([&] { read(table("kind,n", "w{},{}", 10, "\n") + "\n", 13); }), "");
+  EXPECT_NE(refusal([&] { read("kind,n\na,1\n\nb,2\n\n", 3); }).find("2 blank lines besides"), std::string::npos);
+  // and in one column, where a blank line is a missing label
+  EXPECT_NE(refusal([&] { read("d1\n\nd2\nd3\nd4\n\n", 4); }).find("blank line"), std::string::npos);
+  EXPECT_NE(refusal([&] { read("0\n\nd2\n\nd4\n\n", 4); }).find("read either way"), std::string::npos);
+}
+
 // Whole numbers that no double holds: rounded, labels of different rows would be one.
 TEST_F(LabelsTest, WholeNumbersBeyondDoublesAreWords) {
   const Words owners = {"76561198000000001", "76561198000000002", "-9007199254740993"};
@@ -310,6 +333,12 @@ TEST_F(LabelsTest, DecimalCommasBelowOneHeadingAreRefused) {
   for (const char* text : {"time\n0,5\n1,5\n2,5\n3,5\n", "time\n0,5\n0,5\n2\nNA\n", "time\n\"0,5\"\n\"1,5\"\n-2,5\n3\n"})
     EXPECT_NE(refusal([&] { read(text, 4); }).find("decimal comma"), std::string::npos) << text;
   EXPECT_EQ(read("kind\n\"1\",5\n\"2\",7\n", 2, {"1", "2"})[0].numbers, (std::vector<double>{5, 7}));
+  // below several, a heading fewer than cells is what R writes above names: different ones, and beside them no halves of a number
+  for (const char* text : {"x,kind\n1,25,a\n2,5,b\n1,5,a\n0,5,b\n", "x,kind\n0,5,a\n1,5,b\n2,5,a\n3,5,b\n",
+                           ",x\nr1,1,25\nr2,2,5\nr3,1,5\nr4,0,5\n", "name,x\nr1,1,25\nr2,2,5\nr3,1,5\nr4,0,5\n"})
+    for (const Words& names : {Words{}, Words{"r1", "r2", "r3", "r4"}})
+      EXPECT_NE(refusal([&] { read(text, 4, names); }).find("3 cells, but the first line has 2"), std::string::npos) << text;
+  EXPECT_EQ(read("x,y\n\"r2\",2,5\n\"r1\",1,25\n", 2, {"r1", "r2"})[1].numbers, (std::vector<double>{25, 5}));
   std::vector<std::string> notes;
   read_labels(put("labels.csv", "0,5\n1,5\n3,5\n"), {3, {}}, &notes);
   EXPECT_NE(fmt::format("{}", fmt::join(notes, "; ")).find("decimal commas of one column"), std::string::npos);

@@ -19,7 +19,9 @@ function colourByNumber(col, index) {
   }
   var name = col.name + (col.kind === "mode" ? " (ψ)" : "");
   state.key = {name: sorted.length ? name : name + ": no numbers", ramp: sorted.length ? [low, high] : null, entries: []};
-  if (sorted.length < report.shown) state.key.entries.push({colour: GREY, text: "missing", rows: report.shown - sorted.length});
+  var none = Array.prototype.filter.call(col.values, isNaN).length, infinite = report.shown - sorted.length - none;
+  if (infinite) state.key.entries.push({colour: GREY, text: "infinite", rows: infinite});
+  if (none) state.key.entries.push({colour: GREY, text: "missing", rows: none});
 }
 
 function colourByWord(col) {
