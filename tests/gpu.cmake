@@ -32,7 +32,7 @@ foreach(sm 90 120)
   fd_gpu_test(contract.sm${sm} ${sm} fd_contract_tests "--gtest_filter=*KernelProduct*cuda_fp32:*KernelProduct*cuda_fp64:*TallBlock*cuda_fp*-*ranks")
 endforeach()
 # Properties of whole fits and products, on the device that "auto" takes: those whose tables are small enough.
-fd_gpu_test(property 80 fd_property_tests "--gtest_filter=FarTriples*:FarClusters*:FarNeighbours*:Aside.OneOfFewRowsMayBe:OddData.PointsOnALine:OddData.ThirtyPercentDuplicates:Invariance.Scaling*:Operator.*:Ranks.MoreThanRows:Estimate.*")
+fd_gpu_test(property 80 fd_property_tests "--gtest_filter=NearCopies*:FarTriples*:FarClusters*:FarNeighbours*:Aside.OneOfFewRowsMayBe:OddData.PointsOnALine:OddData.ThirtyPercentDuplicates:Invariance.Scaling*:Operator.*:Ranks.MoreThanRows:Estimate.*")
 if(FD_CUTE)
   foreach(sm 80 90)
     fd_gpu_test(cute.sm${sm} ${sm} fd_gpu_cute)

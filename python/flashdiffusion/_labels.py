@@ -19,8 +19,8 @@ def as_column(values, exact=False):
         made[np.ma.getmaskarray(values)] = None if made.dtype == object else "NaT" if made.dtype.kind in "Mm" else np.nan
     elif isinstance(kind, np.dtype) or hasattr(values, "columns") or not hasattr(values, "to_list") and not hasattr(values, "isna"):
         made = np.asarray(values)
-        if isinstance(values, (list, tuple)) and made.ndim == 1 and made.dtype.kind in "fiu":
-            made = _objects(values)  # of which NumPy has made one type
+        if isinstance(values, (list, tuple)) and made.ndim == 1 and made.dtype.kind in "fiuU":
+            made = _objects(values)  # of which NumPy has made one type, NaN a word among words
     elif hasattr(values, "null_count") and kind.is_temporal() and getattr(kind, "time_zone", None) is None:  # of polars: finer than Python's
         made = values.to_numpy()
     else:

@@ -157,12 +157,13 @@ def remembered(provenance, precision):
     return found
 
 
-def machine_options(precision="fp32", backend="auto", n_jobs=None):
-    """What a product needs to know: arithmetic, back-end, threads."""
+def machine_options(precision="fp32", backend="auto", n_jobs=None, memory_bytes=None):
+    """What a product needs to know: arithmetic, back-end, threads, memory."""
     options = _native.Options()
     options.precision = precisions(precision)
     options.backend = str(backend)
     options.threads = threads(n_jobs)
+    options.memory_bytes = None if memory_bytes is None else whole("memory_bytes", memory_bytes, 0, 2**63 - 1)
     return options
 
 
@@ -187,7 +188,7 @@ def fit_options(
     basis,
     memory_bytes,
 ):
-    options = machine_options(precision, backend, n_jobs)
+    options = machine_options(precision, backend, n_jobs, memory_bytes)
     options.modes = whole("n_components", n_components, 1)
     options.alpha = real("alpha", alpha)
     options.beta = None if beta is None else real("beta", beta)
@@ -201,7 +202,6 @@ def fit_options(
     options.beta0 = None if beta0 is None else real("beta0", beta0)
     options.beta_max = None if beta_max is None else real("beta_max", beta_max)
     options.basis = 0 if basis is None else whole("basis", basis, 1)
-    options.memory_bytes = None if memory_bytes is None else whole("memory_bytes", memory_bytes, 0, 2**63 - 1)
     if isinstance(trim, str) and trim != "auto":
         raise ValueError(f"trim = {trim!r} is neither 'auto' nor a fraction below 0.5")
     options.trim = None if trim is None or isinstance(trim, str) else real("trim", trim)

@@ -52,7 +52,7 @@ def kernel_matmul(
     >>> bool(np.allclose(kernel_matmul(X, W, beta=0.5), dense @ W, rtol=1e-5))
     True
     """
-    kernel = native_kernel(X, Y, beta, machine_options(precision, backend, n_jobs))
+    kernel = native_kernel(X, Y, beta, machine_options(precision, backend, n_jobs, memory_bytes=0))  # there is no second product to keep tiles for
     weights = as_weights(W)
     if weights.ndim == 1:
         return kernel.apply(weights[:, None])[:, 0]

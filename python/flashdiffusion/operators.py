@@ -1,4 +1,4 @@
-"""The Gaussian kernel and the diffusion operator as SciPy LinearOperators that are never stored."""
+"""The Gaussian kernel and the diffusion operator as SciPy LinearOperators."""
 
 from __future__ import annotations
 
@@ -62,7 +62,8 @@ def _checksum(points):
 class KernelOperator(_Operator):
     """K(X, Y) as a SciPy LinearOperator: the points are loaded once, products are as many as wanted. Symmetric without Y.
 
-    Parameters are those of ``kernel_matmul``; ``diagonal=False`` leaves K_ii = 1 out (without Y).
+    Parameters are those of ``kernel_matmul``; ``diagonal=False`` leaves K_ii = 1 out (without Y). From product to product it keeps as much of the
+    kernel as fits into ``memory_bytes`` (None: half of what is free, 0: nothing); results are the same bits.
     The operator's type is float64 for precision "fp64", else float32. It can be copied, pickled and sent to other processes as long as X and Y,
     of which it keeps no copy but the one it computes with, are not written to. Masked weights are refused; sums, multiples and products of operators
     are SciPy's, which take what is behind a mask.
@@ -84,15 +85,16 @@ class KernelOperator(_Operator):
         precision: str | Sequence[str] = "fp32",
         backend: str = "auto",
         n_jobs: int | None = None,
+        memory_bytes: int | None = None,
     ) -> None:
         diagonal = flag("diagonal", diagonal)
         if not diagonal and Y is not None:
             raise ValueError("diagonal=False leaves out the kernel of a row with itself; between X and Y there is none")
-        options = machine_options(precision, backend, n_jobs)
+        options = machine_options(precision, backend, n_jobs, memory_bytes)
         self._symmetric, self._diagonal = Y is None, diagonal
         self._points = (as_points(X), None if Y is None else as_points(Y, "Y"))
         self._kernel = native_kernel(*self._points, beta, options)
-        self._checksum, self._machine = _checksum(self._points), (precision, backend, n_jobs)
+        self._checksum, self._machine = _checksum(self._points), (precision, backend, n_jobs, memory_bytes)
         dtype = np.dtype(np.float64 if options.precision[-1] == "fp64" else np.float32)
         super().__init__(dtype, (self._kernel.rows, self._kernel.columns))
 
@@ -133,7 +135,7 @@ class DiffusionOperator(_Operator):
     """The symmetric diffusion operator M = diag(s) K diag(s), s = q^-alpha d^-1/2, as a SciPy LinearOperator.
 
     With q = K 1 and d = q^-alpha K q^-alpha. Its eigenvalues are those of the Markov matrix P = diag(d)^-1/2 M diag(d)^1/2, whose right
-    eigenvectors are v / sqrt(d); the largest is 1, with v = sqrt(d). ``mass`` is q, ``degree`` is d. ``diagonal=False`` takes K_ii as 0: with
+    eigenvectors are v / sqrt(d); the largest is 1, with v = sqrt(d). ``memory_bytes`` as of ``KernelOperator``. ``mass`` is q, ``degree`` is d. ``diagonal=False`` takes K_ii as 0: with
     alpha 0 that is 1 minus the Laplacian of scikit-learn's SpectralEmbedding.
 
     >>> import numpy as np
@@ -156,11 +158,14 @@ class DiffusionOperator(_Operator):
         precision: str | Sequence[str] = "fp32",
         backend: str = "auto",
         n_jobs: int | None = None,
+        memory_bytes: int | None = None,
     ) -> None:
         self.alpha = real("alpha", alpha)
         if not 0 <= self.alpha <= 1:
             raise ValueError(f"alpha = {alpha!r} is outside [0, 1]; 0, 0.5 and 1 are usual")
-        self._kernel = KernelOperator(X, beta=beta, diagonal=diagonal, precision=precision, backend=backend, n_jobs=n_jobs)
+        self._kernel = KernelOperator(
+            X, beta=beta, diagonal=diagonal, precision=precision, backend=backend, n_jobs=n_jobs, memory_bytes=memory_bytes
+        )
         n = self._kernel.shape[0]
         self.mass = self._kernel.matvec(np.ones(n)).astype(np.float64)
         self._refuse(self.mass <= 0)

@@ -151,8 +151,16 @@ class Judge {
     return has_these(first_) && std::none_of(below_.begin(), below_.end(), [&](const auto* cells) { return has_these(*cells); });
   }
 
+  // As pandas writes a frame: nothing above the index that counts the rows.
+  bool nothing_above_a_count() const {
+    if (first_.size() < 2 || !first_[0].empty() || below_.size() < 2) return false;
+    for (std::size_t i = 0; i < below_.size(); ++i)
+      if ((*below_[i])[0] != std::to_string(i)) return false;
+    return std::none_of(first_.begin() + 1, first_.end(), [&](const std::string& cell) { return cell.empty(); });
+  }
+
   bool is_header(std::size_t aside, bool names) const {
-    if (names_known_columns(aside)) return true;
+    if (names_known_columns(aside) || nothing_above_a_count()) return true;
     const bool set_aside = names || kind(first_[aside]) != CellKind::number;
     const bool word_aside = kind(first_[aside]) == CellKind::word;
     std::vector<std::size_t> numbers;

@@ -213,6 +213,24 @@ TEST(FarClusters, RowsKeepThePromise) {
   }
 }
 
+// Rows that are nearly equal, by a kernel far too broad or in tight groups: they are rounded alike, and nothing averages out.
+TEST(NearCopies, RowsKeepThePromise) {
+  for (const std::size_t dimension : {3, 5, 8, 16, 24, 40}) {
+    const Dataset flat = table_of(150, dimension, [](std::size_t i, std::size_t c) { return normal_at(21, 0, i, c); });
+    for (const Precision precision : every_precision)
+      EXPECT_LE(worst_row(flat, 1e-9, precision), traits(precision).row_error)
+          << dimension << " columns in " << traits(precision).name;
+    for (const double jitter : {1e-4, 1e-5, 1e-6}) {
+      const Dataset groups = table_of(144, dimension, [&](std::size_t i, std::size_t c) {
+        return 2 * normal_at(22, 0, i / 24, c) / std::sqrt(static_cast<double>(dimension)) + jitter * normal_at(23, 0, i, c);
+      });
+      for (const Precision precision : every_precision)
+        EXPECT_LE(worst_row(groups, 1, precision), traits(precision).row_error)
+            << dimension << " columns, " << jitter << " in " << traits(precision).name;
+    }
+  }
+}
+
 // Groups of three rows in a panel that they share with others far away: beyond some distance coordinates relative to the panel have too few digits.
 TEST(FarTriples, AreHeldOrRefused) {
   for (const int power : {4, 6, 8, 9, 10, 11, 12, 14, 16, 20}) {

@@ -27,6 +27,20 @@ def test_kernel_matmul(points, precision, tolerance):
         assert (np.abs(result - kernel @ weights) <= tolerance * (kernel @ np.abs(weights))).all()
 
 
+def test_memory_for_the_kernel_changes_no_bits(points):
+    pytest.importorskip("scipy")
+    from flashdiffusion import DiffusionOperator, KernelOperator
+
+    w = np.random.default_rng(1).normal(size=(400, 2))
+    product = kernel_matmul(points, w, beta=0.7)
+    for memory in (None, 0, 10**6):
+        np.testing.assert_array_equal(KernelOperator(points, beta=0.7, memory_bytes=memory) @ w, product)
+    same = DiffusionOperator(points, beta=0.7, memory_bytes=0) @ w
+    np.testing.assert_array_equal(same, pickle.loads(pickle.dumps(DiffusionOperator(points, beta=0.7))) @ w)
+    with pytest.raises(ValueError, match="memory_bytes"):
+        KernelOperator(points, beta=0.7, memory_bytes=-1)
+
+
 def test_refusals(points):
     with pytest.raises(ValueError, match="beta"):
         kernel_matmul(points, np.ones(400), beta=0)

@@ -319,6 +319,14 @@ def test_a_size_a_row(model):
     np.testing.assert_array_equal(model.plot_embedding(size=size).collections[0].get_sizes(), size)
 
 
+def test_no_word_is_made_of_what_is_missing_in_a_list(model):
+    words = ["a", "b", float("nan"), None] * 100
+    assert model.report(labels={"kind": words}) == model.report(labels={"kind": np.array(words, dtype=object)})
+    assert len(model.plot_embedding(colour=words).get_legend().get_texts()) == len(
+        model.plot_embedding(colour=np.array(words, dtype=object)).get_legend().get_texts()
+    )
+
+
 def test_what_is_missing_changes_nothing_about_the_rest(model):
     """Of whatever kind a column is: what is missing stays so, in pages and in pictures."""
     pandas = pytest.importorskip("pandas")

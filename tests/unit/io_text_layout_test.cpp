@@ -62,6 +62,8 @@ TEST_F(IoTextLayout, HeadersOfNumbers) {
 TEST_F(IoTextLayout, NumberedColumnsInAnotherOrder) {
   expect("2,0,1\n0.5,1.5,2\n3,4.5,5\n", {0.5, 1.5, 2, 3, 4.5, 5}, {}, "line 1 is the header (\"2\", \"0\", \"1\")");
   expect(",2,0,1\n0,0.5,1.5,2\n", {0.5, 1.5, 2}, {"0"}, "line 1 is the header");
+  expect(",400,410\n0,1.5,2\n1,3,4\n", {1.5, 2, 3, 4}, {"0", "1"}, "line 1 is the header");  // wavelengths beside pandas' index
+  expect(",2001,2005\n0,7,8\n1,3,4\n2,1,2\n", {7, 8, 3, 4, 1, 2}, {"0", "1", "2"}, "line 1 is the header");
   expect("2,0,1\nA,0.5,1.5,2\nB,1,2,3.5\n", {0.5, 1.5, 2, 1, 2, 3.5}, {"A", "B"}, "line 1 is the header");  // R
   for (const char* row : {"2,0,1\n0.5,1.5,2\n3,4,5\n", "2,0,1\n4,3,2\n", "foo,2,0,1\nA,4,3,2\n"}) {
     SCOPED_TRACE(row);

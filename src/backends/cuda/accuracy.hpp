@@ -50,8 +50,9 @@ namespace fd::cuda {
 // The sum of high parts, which begins at 14 - (|x|^2 + |y|^2)/2, is exact while it stays above -64. Between rows of one table it falls below for pairs alone
 // whose entries are nothing beside the row's own; between two tables such pairs may be all there are.
 constexpr double largest_fused_square = 62, largest_fused_square_of_two = 38;
-// 4.0e-6 was measured at 24 columns of sparse zeros and ones, 8.2e-6 at 40: rows that are equal in most columns share their low parts there.
-constexpr std::size_t columns_without_low_low = 24;
+// Rows that are nearly equal share their low parts like copies, and nobody knows of them: the bound itself, ln 2 D 2^-20, must leave room for the rest (1.5e-5
+// was measured at 24 columns).
+constexpr std::size_t columns_without_low_low = 5;
 constexpr double largest_shift = 0x1p-9, high_step = 0x1p-9;
 // Of a sum of entries and weights in one part each, and of exponents in two parts, with what ex2 and sums in fp32 add.
 constexpr double rough_sums_error = 2 * 0x1p-11 + 0x1p-22, two_parts_error = 6e-6;
