@@ -97,7 +97,7 @@ def shared_bytes(steps, width, parts):
 def tile_clocks(model, dimension, width, parts, loops):
     """Clocks of a multiprocessor for a tile by pipe; issue is counted from above: code for rows alone and for low parts counts as if it ran."""
     steps = -(-dimension // 16)
-    products = (1 if parts == 1 else 4 if dimension > 24 else 3) * 16 * steps + ((6 if parts == 2 else 2) * width if width >= 8 else 0)
+    products = (1 if parts == 1 else 4 if dimension > 5 else 3) * 16 * steps + ((6 if parts == 2 else 2) * width if width >= 8 else 0)
     rest, chunk = loops
     chunks = -(-steps * parts // 4)
     # of a warp: two halves of rows and of columns a step and part, 1024 bytes each; then weights
