@@ -24,11 +24,15 @@ namespace {
 
 constexpr std::size_t enough_to_see_a_rule = 8;  // lines
 
-// "Cluster", "cell_type", "leiden 2" are not what a row is called.
+// "Cluster", "cell_type", "leiden_0.5" are not what a row is called; "Cluster 7" and "Sample_001" are.
 bool usual_heading(std::string_view cell) {
   std::string word;
-  for (const char c : cell)
+  bool digits = false;
+  for (const char c : cell) {
+    digits = digits || (c >= '0' && c <= '9');
     if (std::isalpha(static_cast<unsigned char>(c)) != 0) word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  if (digits) return word == "leiden" || word == "louvain";
   static constexpr std::string_view known[] = {"annotation", "barcode", "batch",   "category",  "celltype", "class",  "cluster",
                                                "clusters",   "color",   "colour",  "condition", "group",    "kind",   "label",
                                                "labels",     "leiden",  "louvain", "name",      "sample",   "target", "type"};
@@ -69,7 +73,7 @@ FirstLine judge_column(const LabelLines& table, std::size_t column) {
   }
   if (first.empty() && lines[0].size() == 1) return FirstLine::label;  // a blank line
   if (first.empty()) return column == 0 && !any_empty ? FirstLine::header : FirstLine::either;
-  if (missing_word(first)) return FirstLine::either;
+  if (missing_word(first)) return FirstLine::likely_label;
   if (numeric && any_number) {
     if (is_number(first)) return like_a_heading(first, fewest) ? FirstLine::likely_header : FirstLine::likely_label;
     return meant_as_number(first) ? FirstLine::either : FirstLine::header;

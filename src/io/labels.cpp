@@ -156,7 +156,8 @@ Labels column_of(const LabelLines& table, std::size_t column, const LabelLayout&
   if (numeric && (exact || rounds)) return labels;
   for (std::size_t row = 0; row < layout.lines.size(); ++row) {
     const std::string& cell = cell_of(layout.lines[row]);
-    labels.words.push_back(missing_word(cell) || (numeric && std::isnan(labels.numbers[row])) ? std::string() : cell);
+    const auto value = read(cell);
+    labels.words.push_back(missing_word(cell) || (value && std::isnan(*value)) ? std::string() : cell);
   }
   labels.numbers.clear();
   return labels;

@@ -58,6 +58,27 @@ std::string refusal(const Call& call) {
   return {};
 }
 
+// What samples and clusters are called: headings have no numbers.
+TEST_F(LabelsTest, ANumberedNameIsNoHeading) {
+  for (const char* name : {"Sample_00", "sample", "Cluster ", "batch", "Group ", "class "}) {
+    std::string text, blank, two;
+    for (int i = 1; i <= 9; ++i) {
+      text += name + std::to_string(i) + "\n";
+      two += name + std::to_string(i) + "," + std::to_string(i) + ".062\n";
+      blank += name + std::to_string(i) + "\n" + (i == 5 ? "\n" : "");
+    }
+    EXPECT_EQ(read(text, 9)[0].words[0], name + std::string("1"));
+    EXPECT_EQ(read(two, 9)[0].words[0], name + std::string("1"));
+    EXPECT_NE(refusal([&] { read(blank, 9); }), "") << name;
+  }
+}
+
+TEST_F(LabelsTest, WordsBesideNaNAreMissingThere) {
+  const auto labels = read("kind\na\nNaN\nb\nnan\na\n", 5);
+  EXPECT_EQ(labels[0].words, (Words{"a", "", "b", "", "a"}));
+  EXPECT_NE(refusal([&] { read("NA\na\nb\nc\nd\n", 4); }), "");
+}
+
 TEST_F(LabelsTest, AHeaderIsKnownByItsContent) {
   std::string numbers, words;
   for (int i = 0; i < 9; ++i) numbers += std::to_string(i) + ".5\n", words += i % 2 ? "odd\n" : "even\n";
