@@ -36,7 +36,7 @@ __device__ __forceinline__ void fetch(uint32_t to, const uint16_t* points, int f
 template <int Parts>
 struct Step;
 
-// c += h.h, small += h.l + l.h (+ 2^-11 l.l)
+// c += h.h, small += h.l + l.h (+ 2^-11 l.l: not for few columns, so never left out beyond the first 16 of a chunk)
 template <>
 struct Step<2> {
   static __device__ __forceinline__ void multiply(float (&c)[2][4][4], float (&small)[2][4][4], uint32_t rows, uint32_t columns, int step,
@@ -159,7 +159,7 @@ __device__ __forceinline__ void fused(const FusedArguments& p) {
         const uint32_t a = rows + (resident ? chunk : stage) * RowsChunk, b = columns + stage * TileChunk;
 #pragma unroll
         for (int step = 0; step < StepsOfChunk; ++step)
-          if (step == 0 || StepsOfChunk * chunk + step < p.steps) Step<Parts>::multiply(c, small, a, b, step, p.low_low);
+          if (step == 0 || StepsOfChunk * chunk + step < p.steps) Step<Parts>::multiply(c, small, a, b, step, step > 0 || p.low_low != 0);
       }
 #pragma unroll
       for (int n = 0; n < 4; ++n) {
