@@ -128,6 +128,7 @@ FirstLine judge_by_count(const LabelLines& table, const std::vector<std::string>
     const bool named = std::all_of(cells.begin(), cells.end(), shared_name);
     if ((!counts && !named) || missing_word(first) || shared_name(first)) continue;
     if (counts && below->plain && like_a_number(first)) continue;
+    if (std::find(cells.begin(), cells.end(), first) != cells.end()) continue;  // measured twice: a row's name
     if (!counts || !with || !with->all) return FirstLine::header;
     row = true;
   }
@@ -143,9 +144,9 @@ FirstLine judge_first_line(const LabelLines& table, const std::vector<std::strin
   if (table.filled.size() < 2) return FirstLine::either;
   if (nothing_above_names(table.filled)) return FirstLine::header;
   const FirstLine by_count = judge_by_count(table, names);
-  if (by_count == FirstLine::header) return by_count;
   std::set<FirstLine> found;
   for (std::size_t column = 0; column < table.filled[0].size(); ++column) found.insert(judge_column(table, column));
+  if (by_count == FirstLine::header) return found.count(FirstLine::label) == 0 ? by_count : FirstLine::either;
   if (by_count == FirstLine::label && found.count(FirstLine::header) == 0) return by_count;
   if (numbered_across(table.filled)) return FirstLine::likely_header;
   for (const auto& [header, label] :
@@ -160,7 +161,7 @@ namespace {
 // No labels of a row, as one word above numbers may be ("noise" above clusters): usual headings, or a word above each of several columns of numbers.
 bool heading_for_certain(const LabelLines& table, const std::vector<std::string>& names) {
   const LabelLine& first = table.filled[0];
-  if (judge_by_count(table, names) == FirstLine::header) return true;
+  if (judge_by_count(table, names) == FirstLine::header) return judge_first_line(table, names) == FirstLine::header;
   if (table.headed || nothing_above_names(table.filled) || std::any_of(first.begin(), first.end(), usual_heading)) return true;
   const bool differ = std::unordered_set<std::string_view>(first.begin(), first.end()).size() == first.size();
   for (std::size_t column = 0; column < first.size(); ++column)

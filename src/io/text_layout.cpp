@@ -4,8 +4,11 @@
 #include <cctype>
 #include <charconv>
 #include <cstdint>
+#include <functional>
 #include <iterator>
+#include <limits>
 #include <optional>
+#include <set>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -151,16 +154,26 @@ class Judge {
     return has_these(first_) && std::none_of(below_.begin(), below_.end(), [&](const auto* cells) { return has_these(*cells); });
   }
 
-  // As pandas writes a frame: nothing above the index that counts the rows.
-  bool nothing_above_a_count() const {
-    if (first_.size() < 2 || !first_[0].empty() || below_.size() < 2) return false;
-    for (std::size_t i = 0; i < below_.size(); ++i)
-      if ((*below_[i])[0] != std::to_string(i)) return false;
-    return std::none_of(first_.begin() + 1, first_.end(), [&](const std::string& cell) { return cell.empty(); });
+  // As pandas and R write a frame: nothing above an index of different whole numbers, and beside it numbers that rise or fall (years, wavelengths).
+  bool nothing_above_an_index() const {
+    if (first_.size() < 3 || !first_[0].empty() || below_.size() < 2) return false;
+    std::set<std::string_view> index;
+    for (const auto* cells : below_)
+      if (!digits_only((*cells)[0]) || !index.insert((*cells)[0]).second) return false;
+    NumberReader read(commas_);
+    std::vector<double> labels;
+    for (std::size_t c = 1; c < first_.size(); ++c)
+      labels.push_back(read(first_[c]).value_or(std::numeric_limits<double>::quiet_NaN()));
+    const auto ordered = [&](auto&& before) {
+      for (std::size_t c = 1; c < labels.size(); ++c)
+        if (!before(labels[c - 1], labels[c])) return false;
+      return true;
+    };
+    return ordered(std::less<>()) || ordered(std::greater<>());
   }
 
   bool is_header(std::size_t aside, bool names) const {
-    if (names_known_columns(aside) || nothing_above_a_count()) return true;
+    if (names_known_columns(aside) || nothing_above_an_index()) return true;
     const bool set_aside = names || kind(first_[aside]) != CellKind::number;
     const bool word_aside = kind(first_[aside]) == CellKind::word;
     std::vector<std::size_t> numbers;

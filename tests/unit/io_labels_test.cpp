@@ -73,6 +73,23 @@ TEST_F(LabelsTest, ANumberedNameIsNoHeading) {
   }
 }
 
+// Neither a sample that was measured twice nor one that is called otherwise ("QC") is a heading where its label is one of those below.
+TEST_F(LabelsTest, AFirstRowThatDoesNotCountIsNoHeading) {
+  for (const char* first : {"Sample_1", "QC"}) {
+    std::string text = first + std::string(",ko\n"), blank;
+    for (int i = 1; i <= 9; ++i) {
+      text += "Sample_" + std::to_string(i) + (i % 2 == 0 ? ",wt\n" : ",ko\n");
+      if (i == 4) blank = text + "\n";
+      else if (i > 4) blank += "Sample_" + std::to_string(i) + (i % 2 == 0 ? ",wt\n" : ",ko\n");
+    }
+    std::vector<Labels> labels;
+    if (refusal([&] { labels = read(text, 10); }).empty()) {
+      EXPECT_EQ(labels[0].words[0], first);
+    }
+    EXPECT_NE(refusal([&] { read(blank, 10); }), "") << first;
+  }
+}
+
 TEST_F(LabelsTest, WordsBesideNaNAreMissingThere) {
   const auto labels = read("kind\na\nNaN\nb\nnan\na\n", 5);
   EXPECT_EQ(labels[0].words, (Words{"a", "", "b", "", "a"}));

@@ -64,6 +64,7 @@ TEST_F(IoTextLayout, NumberedColumnsInAnotherOrder) {
   expect(",2,0,1\n0,0.5,1.5,2\n", {0.5, 1.5, 2}, {"0"}, "line 1 is the header");
   expect(",400,410\n0,1.5,2\n1,3,4\n", {1.5, 2, 3, 4}, {"0", "1"}, "line 1 is the header");  // wavelengths beside pandas' index
   expect(",2001,2005\n0,7,8\n1,3,4\n2,1,2\n", {7, 8, 3, 4, 1, 2}, {"0", "1", "2"}, "line 1 is the header");
+  expect("\"\",\"700\",\"650\"\n\"3\",7,8\n\"9\",3,4\n\"8\",1,2\n", {7, 8, 3, 4, 1, 2}, {"3", "9", "8"}, "line 1 is the header");
   expect("2,0,1\nA,0.5,1.5,2\nB,1,2,3.5\n", {0.5, 1.5, 2, 1, 2, 3.5}, {"A", "B"}, "line 1 is the header");  // R
   for (const char* row : {"2,0,1\n0.5,1.5,2\n3,4,5\n", "2,0,1\n4,3,2\n", "foo,2,0,1\nA,4,3,2\n"}) {
     SCOPED_TRACE(row);
@@ -72,6 +73,7 @@ TEST_F(IoTextLayout, NumberedColumnsInAnotherOrder) {
     ASSERT_EQ(source->notes().size(), 2u);
     EXPECT_NE(source->notes()[1].find("line 1 is taken for a point"), std::string::npos);
   }
+  EXPECT_THROW(read(",1.5,2.5,0.5\n0,1,2,3\n1,4,5,6\n"), Error) << "a value is missing, or a heading";
   for (const char* data : {"2,0,1\n1,0,2\n0,2,1\n", "1,0\n0.5,2\n", "2,0,2\n0.5,1,1\n", "3,1,2\n0.5,1,1\n"})
     EXPECT_EQ(read(data)->notes().size(), 1u) << data;
 }
